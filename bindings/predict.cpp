@@ -195,6 +195,6 @@ NB_MODULE(_predict, m) {
   bind_subject<CollectiveCase>(m);
   bind_subject<NamedPrograms>(m);
   bind_subject<goal::Graphs>(m);
-  bind_subject<replay::Program>(m);
+  bind_subject<replay::ReplayProgram>(m);
   m.def("prediction_schema", &prediction_schema, "The JSON Schema of Prediction.to_json().");
 }

@@ -97,8 +97,8 @@ Extrapolation extrapolated(const Recording& recording, const Grid& from, const G
 }
 
 using Site = std::optional<std::uint32_t>;
-template <Site (Program::*of)(std::int32_t, std::uint32_t) const>
-Site site(const Program& program, std::int32_t rank, std::int64_t operation) {
+template <Site (ReplayProgram::*of)(std::int32_t, std::uint32_t) const>
+Site site(const ReplayProgram& program, std::int32_t rank, std::int64_t operation) {
   check_below("a rank", rank, program.graphs.ranks());
   check_below("an operation", operation, static_cast<std::int64_t>(program.graphs.of(rank).operations.size()));
   return (program.*of)(rank, static_cast<std::uint32_t>(operation));
@@ -106,21 +106,21 @@ Site site(const Program& program, std::int32_t rank, std::int64_t operation) {
 
 using Chosen = std::pair<const Variant*, Parameters>;
 
-Program program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates, double speed,
-                std::vector<double> region_speed, bool balanced, const std::optional<RankSpace>& space,
-                std::optional<std::int64_t> windowed_from) {
+ReplayProgram program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates,
+                      double speed, std::vector<double> region_speed, bool balanced,
+                      const std::optional<RankSpace>& space, std::optional<std::int64_t> windowed_from) {
   std::vector<Choice> choices;
   for (const auto& [variant, parameters] : chosen) {
     if (variant == nullptr) raise(wrong_value("a choice must have an algorithm", "None"));
     choices.push_back({variant, parameters});
   }
-  Options options{speed, std::move(region_speed), balanced, rates, space};
+  ReplayOptions options{speed, std::move(region_speed), balanced, rates, space};
   options.windowed_from = windowed_from;
   return unwrap(unlocked([&] { return program_of(source, choices, options); }));
 }
 
-Program program_of_goal(const goal::Graphs& graphs, double speed, bool balanced) {
-  Options options;
+ReplayProgram program_of_goal(const goal::Graphs& graphs, double speed, bool balanced) {
+  ReplayOptions options;
   options.speed = speed, options.balanced = balanced;
   return unwrap(unlocked([&] { return program_of(graphs, options); }));
 }
@@ -147,7 +147,7 @@ void bind_recording(nb::module_& m) {
           "calls",
           [](const Source& source) {
             std::vector<std::tuple<std::string, std::int32_t, std::int64_t, bool, bool>> calls;
-            for (const CollectiveCall& c : source.calls())
+            for (const RecordedCollective& c : source.calls())
               calls.emplace_back(all_collectives[c.collective]->name, source.size_of(c.communicator), c.bytes,
                                  !c.table.empty(), is_like_world(source, c.communicator));
             return calls;
@@ -227,7 +227,7 @@ void bind_times(nb::module_& m) {
           "intervals",
           [](const Times& t) {
             std::vector<std::tuple<std::int32_t, std::uint32_t, bool, double, double>> all;
-            for (const Interval& i : t.intervals)
+            for (const PlaceInterval& i : t.intervals)
               all.emplace_back(i.rank, i.place, i.is_call, seconds(i.start), seconds(i.end));
             return all;
           },
@@ -250,18 +250,18 @@ NB_MODULE(_replay, m) {
             new (self) NetworkFactors{latency, cost, bandwidth};
           },
           "latency"_a = 1.0, "cost"_a = 1.0, "bandwidth"_a = 1.0);
-  nb::class_<Program>(m, "Program", "A recording as graphs of operations.")
+  nb::class_<ReplayProgram>(m, "Program", "A recording as graphs of operations.")
       .def_prop_ro(
           "different",
-          [](const Program& p) {
+          [](const ReplayProgram& p) {
             return p.windowed ? static_cast<std::size_t>(p.windowed->source->ranks()) : p.graphs.different();
           },
           "Graphs that ranks share.")
-      .def("site_of_wait", &site<&Program::site_of_wait>, "rank"_a, "operation"_a,
+      .def("site_of_wait", &site<&ReplayProgram::site_of_wait>, "rank"_a, "operation"_a,
            "Of the first call that leaves when the operation ends; None: of none.")
-      .def("site_of", &site<&Program::site_of>, "rank"_a, "operation"_a,
+      .def("site_of", &site<&ReplayProgram::site_of>, "rank"_a, "operation"_a,
            "Of the call that it is a part of; None: of none.")
-      .def_ro("graphs", &Program::graphs);
+      .def_ro("graphs", &ReplayProgram::graphs);
   m.def(
       "program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
       "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),

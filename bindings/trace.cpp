@@ -34,12 +34,12 @@ std::vector<std::int64_t> parts(const OpenedFile& of, std::uint32_t number) {
 }
 
 nb::object what(const Event& event) {
-  if (event.kind == Kind::enter) return nb::cast(event.enter());
-  if (event.kind == Kind::end_program) return nb::cast(event.end_program());
+  if (event.kind == EventKind::enter) return nb::cast(event.enter());
+  if (event.kind == EventKind::end_program) return nb::cast(event.end_program());
   if (has_message(event.kind)) return nb::cast(event.message());
   if (has_collective(event.kind)) return nb::cast(event.collective());
   if (has_region(event.kind)) return nb::cast(event.region());
-  if (event.kind == Kind::compute) return nb::cast(event.compute());
+  if (event.kind == EventKind::compute) return nb::cast(event.compute());
   return nb::none();
 }
 
@@ -49,39 +49,39 @@ nb::object what(const Event& event) {
 NB_MODULE(_trace, m) {
   using namespace kumihimo::trace;
   m.doc() = "The files of events that the recorder writes.";
-  nb::enum_<Kind>(m, "Kind")
-      .value("enter", Kind::enter)
-      .value("leave", Kind::leave)
-      .value("send", Kind::send)
-      .value("receive", Kind::receive)
-      .value("collective", Kind::collective)
-      .value("start_send", Kind::start_send)
-      .value("start_receive", Kind::start_receive)
-      .value("start_collective", Kind::start_collective)
-      .value("end_send", Kind::end_send)
-      .value("end_receive", Kind::end_receive)
-      .value("end_collective", Kind::end_collective)
-      .value("begin_region", Kind::begin_region)
-      .value("end_region", Kind::end_region)
-      .value("begin_program", Kind::begin_program)
-      .value("end_program", Kind::end_program)
-      .value("compute", Kind::compute);
+  nb::enum_<EventKind>(m, "Kind")
+      .value("enter", EventKind::enter)
+      .value("leave", EventKind::leave)
+      .value("send", EventKind::send)
+      .value("receive", EventKind::receive)
+      .value("collective", EventKind::collective)
+      .value("start_send", EventKind::start_send)
+      .value("start_receive", EventKind::start_receive)
+      .value("start_collective", EventKind::start_collective)
+      .value("end_send", EventKind::end_send)
+      .value("end_receive", EventKind::end_receive)
+      .value("end_collective", EventKind::end_collective)
+      .value("begin_region", EventKind::begin_region)
+      .value("end_region", EventKind::end_region)
+      .value("begin_program", EventKind::begin_program)
+      .value("end_program", EventKind::end_program)
+      .value("compute", EventKind::compute);
   nb::class_<Elapsed>(m, "Elapsed", "Nanoseconds since the last leave.")
       .def_ro("recorder_ns", &Elapsed::recorder_ns)
       .def_ro("processor_ns", &Elapsed::processor_ns);
   nb::class_<Enter>(m, "Enter").def_ro("since_leave", &Enter::since_leave).def_ro("site", &Enter::site);
-  nb::class_<Message>(m, "Message")
-      .def_ro("bytes", &Message::bytes)
-      .def_ro("peer", &Message::peer)
-      .def_ro("tag", &Message::tag)
-      .def_ro("communicator", &Message::communicator);
-  nb::class_<Collective>(m, "Collective")
-      .def_ro("bytes", &Collective::bytes)
-      .def_ro("root", &Collective::root)
-      .def_ro("communicator", &Collective::communicator)
-      .def_ro("parts", &Collective::parts)
-      .def_ro("row", &Collective::row);
-  nb::class_<Region>(m, "Region").def_ro("number", &Region::number);
+  nb::class_<MessageEvent>(m, "Message")
+      .def_ro("bytes", &MessageEvent::bytes)
+      .def_ro("peer", &MessageEvent::peer)
+      .def_ro("tag", &MessageEvent::tag)
+      .def_ro("communicator", &MessageEvent::communicator);
+  nb::class_<CollectiveEvent>(m, "Collective")
+      .def_ro("bytes", &CollectiveEvent::bytes)
+      .def_ro("root", &CollectiveEvent::root)
+      .def_ro("communicator", &CollectiveEvent::communicator)
+      .def_ro("parts", &CollectiveEvent::parts)
+      .def_ro("row", &CollectiveEvent::row);
+  nb::class_<RegionEvent>(m, "Region").def_ro("number", &RegionEvent::number);
   nb::class_<Compute>(m, "Compute").def_ro("ns", &Compute::ns).def_ro("region", &Compute::region);
   nb::class_<Event>(m, "Event")
       .def_ro("at_ns", &Event::at_ns)

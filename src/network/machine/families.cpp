@@ -63,8 +63,8 @@ Made make_dragonfly_plus(const TopologyDescription& d) {
 }
 
 Made make_graph(const TopologyDescription& d) {
-  const auto edges = TRY(Graph::parse(d.words("edges")));
-  return with_routing(Graph::make(d.count("nodes"), d.count("switches", 0), edges), d);
+  const auto edges = TRY(GraphTopology::parse(d.words("edges")));
+  return with_routing(GraphTopology::make(d.count("nodes"), d.count("switches", 0), edges), d);
 }
 
 Made make_routes(const TopologyDescription& d) {

@@ -58,7 +58,7 @@ std::optional<EdgeText> parse_edge(std::string_view text) {
 
 } // namespace
 
-Result<Graph::Edges> Graph::parse(std::span<const std::string> texts) {
+Result<GraphTopology::Edges> GraphTopology::parse(std::span<const std::string> texts) {
   Edges all;
   bool unnamed = false;
   std::vector<std::pair<EdgeText, std::size_t>> read;
@@ -87,7 +87,7 @@ Result<Graph::Edges> Graph::parse(std::span<const std::string> texts) {
   return all;
 }
 
-void Graph::find_distances(Cables& c) {
+void GraphTopology::find_distances(Cables& c) {
   const auto relays = static_cast<std::size_t>(c.relays());
   c.hops.assign(relays * relays, -1);
   std::vector<std::int32_t> queue;
@@ -105,7 +105,7 @@ void Graph::find_distances(Cables& c) {
   }
 }
 
-Result<Graph> Graph::make(std::int32_t nodes, std::int32_t switches, Edges edges) {
+Result<GraphTopology> GraphTopology::make(std::int32_t nodes, std::int32_t switches, Edges edges) {
   auto c = std::make_shared<Cables>();
   const std::int64_t vertices = std::int64_t{nodes} + switches;
   if (nodes < 1 || switches < 0 || vertices > most_edges)
@@ -129,7 +129,7 @@ Result<Graph> Graph::make(std::int32_t nodes, std::int32_t switches, Edges edges
   }
   c->all = std::move(edges);
   find_distances(*c);
-  Graph graph(std::move(c), nodes);
+  GraphTopology graph(std::move(c), nodes);
   if (const auto& apart = graph.apart_)
     return wrong_value("a graph must have a path between any two nodes",
                        fmt::format("none between node {} and node {}", apart->first, apart->second),
@@ -137,7 +137,8 @@ Result<Graph> Graph::make(std::int32_t nodes, std::int32_t switches, Edges edges
   return graph;
 }
 
-Graph::Graph(std::shared_ptr<const Cables> cables, std::int32_t nodes) : cables_(std::move(cables)), nodes_(nodes) {
+GraphTopology::GraphTopology(std::shared_ptr<const Cables> cables, std::int32_t nodes)
+    : cables_(std::move(cables)), nodes_(nodes) {
   // Nodes with the same ports are as far from all others: one of each is looked at, or two for the way between them.
   std::vector<std::int32_t> different;
   std::map<std::vector<std::int32_t>, int> seen;
@@ -154,7 +155,7 @@ Graph::Graph(std::shared_ptr<const Cables> cables, std::int32_t nodes) : cables_
     }
 }
 
-Graph::Ends Graph::ends(std::int32_t from, std::int32_t to) const {
+GraphTopology::Ends GraphTopology::ends(std::int32_t from, std::int32_t to) const {
   const Cables& c = *cables_;
   Ends best;
   if (from == to) return {from, to, nullptr, nullptr, 0};
@@ -187,7 +188,7 @@ Graph::Ends Graph::ends(std::int32_t from, std::int32_t to) const {
   return chosen;
 }
 
-void Graph::append_route(NodeId from, NodeId to, std::vector<LinkId>& route) const {
+void GraphTopology::append_route(NodeId from, NodeId to, std::vector<LinkId>& route) const {
   if (from == to) return;
   const Ends way = ends(from.value, to.value);
   if (way.up) route.push_back(way.up->link);
@@ -213,13 +214,13 @@ void Graph::append_route(NodeId from, NodeId to, std::vector<LinkId>& route) con
   if (way.down) route.push_back(LinkId{way.down->link.value ^ 1});
 }
 
-std::int32_t Graph::distance(NodeId from, NodeId to) const { return ends(from.value, to.value).hops; }
+std::int32_t GraphTopology::distance(NodeId from, NodeId to) const { return ends(from.value, to.value).hops; }
 
-std::int32_t Graph::link_class(LinkId link) const {
+std::int32_t GraphTopology::link_class(LinkId link) const {
   return cables_->all.edges[static_cast<std::size_t>(link.value / 2)].link_class;
 }
 
-std::vector<std::int64_t> Graph::ports() const {
+std::vector<std::int64_t> GraphTopology::ports() const {
   std::vector<std::int64_t> most(std::max<std::size_t>(cables_->all.classes.size(), 1));
   for (std::int32_t node = 0; node < nodes_; ++node) {
     std::vector<std::int64_t> mine(most.size());
@@ -230,7 +231,7 @@ std::vector<std::int64_t> Graph::ports() const {
   return most;
 }
 
-std::vector<Topology::Cut> Graph::cuts() const {
+std::vector<Topology::Cut> GraphTopology::cuts() const {
   const std::int32_t half = nodes_ / 2;
   if (half == 0) return {};
   Cut cut{static_cast<double>(half) / nodes_,
@@ -240,7 +241,7 @@ std::vector<Topology::Cut> Graph::cuts() const {
   return {std::move(cut)};
 }
 
-Topology::Link Graph::describe(LinkId link) const {
+Topology::Link GraphTopology::describe(LinkId link) const {
   const Edge& e = cables_->all.edges[static_cast<std::size_t>(link.value / 2)];
   const bool back = link.value % 2 == 1;
   const auto said = [&](std::int32_t v) {
@@ -250,11 +251,11 @@ Topology::Link Graph::describe(LinkId link) const {
   return {NodeId{from}, NodeId{to}, fmt::format("{} to {}, edge {}", said(from), said(to), link.value / 2)};
 }
 
-std::string Graph::name() const {
+std::string GraphTopology::name() const {
   return fmt::format("graph of {} nodes and {} switches", nodes_, cables_->vertices - cables_->nodes);
 }
 
-std::vector<Level> Graph::levels() const {
+std::vector<Level> GraphTopology::levels() const {
   if (cables_->first_relay == 0) return {};
   std::vector<std::int32_t> sizes; // of runs of nodes with the same ports
   const std::vector<Port>* before = nullptr;
@@ -273,8 +274,8 @@ std::vector<Level> Graph::levels() const {
   return {{"switch", size}};
 }
 
-std::shared_ptr<const Switched> Graph::part(std::int32_t nodes) const {
-  return std::make_shared<Graph>(Graph(cables_, nodes));
+std::shared_ptr<const Switched> GraphTopology::part(std::int32_t nodes) const {
+  return std::make_shared<GraphTopology>(GraphTopology(cables_, nodes));
 }
 
 } // namespace kumihimo

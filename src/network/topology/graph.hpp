@@ -14,7 +14,7 @@
 
 namespace kumihimo {
 
-class Graph final : public Switched {
+class GraphTopology final : public Switched {
  public:
   // Vertices are numbered nodes first, then switches; a class by its place in `classes`. Two edges between the same
   // vertices are two cables.
@@ -30,7 +30,7 @@ class Graph final : public Switched {
   static Result<Edges> parse(std::span<const std::string> texts);
 
   // Errors: an edge to no vertex or to itself; too many that relay; two nodes that no way joins.
-  static Result<Graph> make(std::int32_t nodes, std::int32_t switches, Edges edges);
+  static Result<GraphTopology> make(std::int32_t nodes, std::int32_t switches, Edges edges);
 
   std::int32_t nodes() const override { return nodes_; }
   std::int32_t switches() const override { return cables_->vertices - nodes_; } // and nodes that the job lacks
@@ -68,7 +68,7 @@ class Graph final : public Switched {
                   static_cast<std::size_t>(b - first_relay)];
     }
   };
-  Graph(std::shared_ptr<const Cables> cables, std::int32_t nodes);
+  GraphTopology(std::shared_ptr<const Cables> cables, std::int32_t nodes);
   static void find_distances(Cables& cables);
   // The relays that a message enters and leaves at, by which ports; a node that relays is its own.
   struct Ends {

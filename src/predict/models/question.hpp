@@ -28,7 +28,7 @@ struct CollectiveCase {
 };
 
 // The order is that of SubjectKind. What is pointed to outlives the question.
-using Subject = std::variant<CollectiveCase, const ProgramSet*, const goal::Graphs*, const replay::Program*>;
+using Subject = std::variant<CollectiveCase, const ProgramSet*, const goal::Graphs*, const replay::ReplayProgram*>;
 enum class SubjectKind : std::uint8_t { collective, programs, graphs, recording };
 inline SubjectKind kind_of(const Subject& subject) { return static_cast<SubjectKind>(subject.index()); }
 std::int32_t ranks_of(const Subject& subject);

@@ -11,7 +11,7 @@ std::int32_t ranks_of(const Subject& subject) {
     std::int32_t operator()(const CollectiveCase& of) const { return of.collective.ranks; }
     std::int32_t operator()(const ProgramSet* of) const { return of->ranks(); }
     std::int32_t operator()(const goal::Graphs* of) const { return of->ranks(); }
-    std::int32_t operator()(const replay::Program* of) const { return of->graphs.ranks(); }
+    std::int32_t operator()(const replay::ReplayProgram* of) const { return of->graphs.ranks(); }
   } ranks;
   return std::visit(ranks, subject);
 }
@@ -54,7 +54,7 @@ Result<SubjectGraphs> graphs_of(const Question& question, const SubjectPrograms&
   SubjectGraphs graphs;
   if (const auto* given = std::get_if<const goal::Graphs*>(&question.subject))
     graphs.given = *given;
-  else if (const auto* recording = std::get_if<const replay::Program*>(&question.subject))
+  else if (const auto* recording = std::get_if<const replay::ReplayProgram*>(&question.subject))
     graphs.given = &(*recording)->graphs;
   else
     graphs.made = TRY(goal::graphs_of(programs.programs(), rates));

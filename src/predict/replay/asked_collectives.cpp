@@ -36,7 +36,7 @@ Status AskedCollectives::add(std::int32_t rank, std::span<const Event> events, s
   communicators_.resize(source_.communicators());
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (!is_collective(events[i].kind)) continue;
-    const trace::Collective& what = events[i].collective();
+    const trace::CollectiveEvent& what = events[i].collective();
     const std::uint32_t c = what.communicator;
     const std::int32_t own = source_.rank_in(c, rank);
     Communicator& of = communicators_[c];
@@ -61,7 +61,8 @@ Status AskedCollectives::add(std::int32_t rank, std::span<const Event> events, s
   return Nothing{};
 }
 
-void AskedCollectives::add(Asked& asked, std::uint32_t communicator, std::int32_t own, const trace::Collective& what) {
+void AskedCollectives::add(Asked& asked, std::uint32_t communicator, std::int32_t own,
+                           const trace::CollectiveEvent& what) {
   asked.sum += what.bytes, asked.most = std::max(asked.most, what.bytes);
   const CollectiveRow& row = row_of(asked.row);
   std::int64_t& known = row.input.whose == Ranks::root && own == asked.root ? asked.at_root : asked.length;
@@ -79,9 +80,9 @@ void AskedCollectives::add(Asked& asked, std::uint32_t communicator, std::int32_
   asked.each->parts[static_cast<std::size_t>(own)] = what.parts;
 }
 
-CollectiveCall AskedCollectives::call_of(std::uint32_t communicator, const Asked& asked) const {
+RecordedCollective AskedCollectives::call_of(std::uint32_t communicator, const Asked& asked) const {
   const CollectiveRow& row = row_of(asked.row);
-  CollectiveCall call{communicator, asked.row, asked.root, 0, {}};
+  RecordedCollective call{communicator, asked.row, asked.root, 0, {}};
   const std::int64_t ranks = source_.size_of(communicator);
   const auto size = static_cast<std::size_t>(ranks);
   if (row.is_vector()) {
@@ -117,7 +118,7 @@ Result<AskedCollectives::Found> AskedCollectives::finish() {
   Found found;
   communicators_.resize(source_.communicators());
   found.sequences.resize(communicators_.size());
-  std::map<CollectiveCall, std::uint32_t> numbers;
+  std::map<RecordedCollective, std::uint32_t> numbers;
   for (std::uint32_t c = 0; c < communicators_.size(); ++c) {
     const Communicator& of = communicators_[c];
     const auto lacks = [&](std::uint32_t count) { return count < of.asked.size(); };

@@ -27,7 +27,7 @@ class AskedCollectives {
   Status add(std::int32_t rank, std::span<const Event> events, std::size_t before);
   // Sequences are by communicator. Error: some ranks lack collectives that others have.
   struct Found {
-    std::vector<CollectiveCall> calls;
+    std::vector<RecordedCollective> calls;
     std::vector<std::vector<std::uint32_t>> sequences;
   };
   Result<Found> finish();
@@ -49,8 +49,8 @@ class AskedCollectives {
     std::vector<Asked> asked;          // in the order of the calls
     std::vector<std::uint32_t> counts; // by rank in it
   };
-  void add(Asked& asked, std::uint32_t communicator, std::int32_t own, const trace::Collective& what);
-  CollectiveCall call_of(std::uint32_t communicator, const Asked& asked) const;
+  void add(Asked& asked, std::uint32_t communicator, std::int32_t own, const trace::CollectiveEvent& what);
+  RecordedCollective call_of(std::uint32_t communicator, const Asked& asked) const;
   Error lacking(std::uint32_t communicator) const;
 
   const Source& source_;

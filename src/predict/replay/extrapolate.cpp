@@ -69,7 +69,7 @@ Result<std::vector<Exchanges>> exchanges_of(const Recording& recording) {
     const auto count = [&](std::span<const Event> events, std::size_t) -> Status {
       for (const Event& e : events)
         if (is_message(e)) {
-          const trace::Message& m = e.message();
+          const trace::MessageEvent& m = e.message();
           ++counts[{m.peer, m.tag, m.communicator, is_send(e.kind)}];
         }
       return Nothing{};
@@ -331,7 +331,7 @@ std::int32_t Extrapolation::rank_in(std::uint32_t communicator, std::int32_t ran
 // --- collectives ---
 
 Status Extrapolation::find_calls() {
-  std::map<CollectiveCall, std::uint32_t> known;
+  std::map<RecordedCollective, std::uint32_t> known;
   for (std::uint32_t c = 0; c < communicators(); ++c) {
     const Family& family = families_[family_of_new_[c]];
     if (of_recording_[c] == none) continue;
@@ -341,7 +341,7 @@ Status Extrapolation::find_calls() {
         ++counts_[found->second];
         continue;
       }
-      CollectiveCall call = recording_->calls()[old];
+      RecordedCollective call = recording_->calls()[old];
       const CollectiveRow& row = *all_collectives[call.collective];
       if (!call.table.empty())
         return not_applicable(fmt::format("the {} of communicator {} has blocks of different lengths, for which there "
@@ -399,10 +399,10 @@ class Extrapolation::Copied : public EventStream {
     const auto events = TRY(model_->next());
     events_.assign(events.begin(), events.end());
     for (Event& e : events_) {
-      if (e.kind == Kind::compute && of_.strong_)
+      if (e.kind == EventKind::compute && of_.strong_)
         e.compute().ns = std::llround(static_cast<double>(e.compute().ns) * of_.volume_);
       if (is_collective(e.kind)) {
-        trace::Collective& what = e.collective();
+        trace::CollectiveEvent& what = e.collective();
         what.communicator = own_[of_.family_of_[what.communicator]];
         what.parts = 0;
       }
@@ -412,7 +412,7 @@ class Extrapolation::Copied : public EventStream {
   }
 
  private:
-  void move(trace::Message& m) const {
+  void move(trace::MessageEvent& m) const {
     m.communicator = own_[of_.family_of_[m.communicator]];
     Place peer = place_in(of_.from_, m.peer);
     double face = 1; // of a rank's volume, across the axes along which the message goes

@@ -40,7 +40,7 @@ class Extrapolation : public Source {
   std::int32_t size_of(std::uint32_t communicator) const override;
   std::int32_t member(std::uint32_t communicator, std::int32_t rank) const override;
   std::int32_t rank_in(std::uint32_t communicator, std::int32_t rank_of_world) const override;
-  const std::vector<CollectiveCall>& calls() const override { return calls_; }
+  const std::vector<RecordedCollective>& calls() const override { return calls_; }
   std::uint32_t call_of(std::uint32_t communicator, std::size_t n) const override;
   std::int64_t count_of(std::uint32_t call) const override { return counts_[call]; }
   // The recorded rank that does the same.
@@ -72,7 +72,7 @@ class Extrapolation : public Source {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
   std::vector<std::uint32_t> family_of_;                    // by recorded communicator; none: it is not used
   std::vector<std::uint32_t> of_recording_, family_of_new_; // by new communicator; none: nothing is like it
-  std::vector<CollectiveCall> calls_;
+  std::vector<RecordedCollective> calls_;
   std::vector<std::int64_t> counts_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
       numbers_; // of a call, by communicator and recorded call

@@ -11,21 +11,21 @@
 
 namespace kumihimo::replay {
 
-std::optional<std::uint32_t> Program::site_of(std::int32_t rank, std::uint32_t operation) const {
+std::optional<std::uint32_t> ReplayProgram::site_of(std::int32_t rank, std::uint32_t operation) const {
   if (!has_marks()) return std::nullopt;
   const std::optional<Mark> next = mark_from(rank, operation);
   if (!next || next->operation == operation || next->site == Mark::no_site) return std::nullopt;
   return next->site;
 }
 
-std::optional<Mark> Program::mark_from(std::int32_t rank, std::uint32_t operation) const {
+std::optional<Mark> ReplayProgram::mark_from(std::int32_t rank, std::uint32_t operation) const {
   const std::vector<Mark>& all = marks(rank);
   const auto next = std::lower_bound(all.begin(), all.end(), operation,
                                      [](const Mark& mark, std::uint32_t at) { return mark.operation < at; });
   return next == all.end() ? std::nullopt : std::optional(*next);
 }
 
-std::optional<std::uint32_t> Program::site_of_wait(std::int32_t rank, std::uint32_t operation) const {
+std::optional<std::uint32_t> ReplayProgram::site_of_wait(std::int32_t rank, std::uint32_t operation) const {
   if (!has_marks()) return std::nullopt;
   const goal::Graph& graph = graphs.of(rank);
   const goal::Operation& of = graph.operations[operation];
@@ -38,8 +38,8 @@ std::optional<std::uint32_t> Program::site_of_wait(std::int32_t rank, std::uint3
 }
 
 // Ranks that share a graph mostly share its marks, too.
-void Program::add_marks(std::int32_t rank, std::vector<Mark> marks,
-                        std::unordered_multimap<std::int32_t, std::uint32_t>& known) {
+void ReplayProgram::add_marks(std::int32_t rank, std::vector<Mark> marks,
+                              std::unordered_multimap<std::int32_t, std::uint32_t>& known) {
   const std::int32_t graph = graphs.graph_of(rank);
   const auto [first, last] = known.equal_range(graph);
   for (auto it = first; it != last; ++it)
@@ -55,7 +55,7 @@ namespace {
 // The graphs of all ranks.
 class WholeProgram {
  public:
-  WholeProgram(const Source& source, std::span<const Choice> choices, const Options& options, std::int64_t most)
+  WholeProgram(const Source& source, std::span<const Choice> choices, const ReplayOptions& options, std::int64_t most)
       : source_(source), options_(options), most_(most), tags_(source),
         collectives_(source, choices, options, tags_.first_block()) {}
 
@@ -79,7 +79,7 @@ class WholeProgram {
     return Nothing{};
   }
   const std::string& too_many() const { return too_many_; } // where; empty: they are not
-  Program& program() { return program_; }
+  ReplayProgram& program() { return program_; }
 
  private:
   Result<goal::Graph> graph_of(std::int32_t rank, double share, std::vector<Mark>& marks) {
@@ -102,17 +102,17 @@ class WholeProgram {
   }
 
   const Source& source_;
-  const Options& options_;
+  const ReplayOptions& options_;
   std::int64_t most_;
   TagNumbers tags_;
-  Collectives collectives_;
-  Program program_;
+  CollectiveFragments collectives_;
+  ReplayProgram program_;
   std::string too_many_;
 };
 
 } // namespace
 
-Result<Program> program_of(const Source& source, std::span<const Choice> choices, const Options& options) {
+Result<ReplayProgram> program_of(const Source& source, std::span<const Choice> choices, const ReplayOptions& options) {
   if (choices.size() != source.calls().size()) return failed("there must be a choice for each collective");
   const bool may_be_windowed = options.windowed_from && source.ranks() <= most_windows;
   const std::int64_t most = may_be_windowed ? *options.windowed_from : options.most;
@@ -122,7 +122,7 @@ Result<Program> program_of(const Source& source, std::span<const Choice> choices
   if (!may_be_windowed)
     return wrong_value(fmt::format("the program must be at most {} operations", most), whole.too_many(),
                        "take --model loggp, record fewer steps, or take fewer ranks");
-  Program program;
+  ReplayProgram program;
   program.windowed = std::make_shared<const Windowed>(Windowed{&source, {choices.begin(), choices.end()}, options});
   return program;
 }
@@ -141,13 +141,13 @@ std::vector<double> balancing_shares(const goal::Graphs& graphs) {
 
 } // namespace
 
-Result<Program> program_of(const goal::Graphs& graphs, const Options& options) {
+Result<ReplayProgram> program_of(const goal::Graphs& graphs, const ReplayOptions& options) {
   std::size_t operations = 0;
   for (const goal::Graph& each : graphs.all()) operations += each.operations.size();
   if (static_cast<std::int64_t>(operations) > options.most)
     return wrong_value(fmt::format("the program must be at most {} operations", options.most), operations,
                        "take fewer steps, or fewer ranks");
-  Program program;
+  ReplayProgram program;
   if (!options.balanced && options.speed == 1) {
     program.graphs = graphs;
     return program;

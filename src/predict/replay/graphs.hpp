@@ -17,7 +17,7 @@
 
 namespace kumihimo::replay {
 
-struct Program {
+struct ReplayProgram {
   goal::Graphs graphs{0};
   std::shared_ptr<const Windowed> windowed;       // null: there are graphs
   std::vector<std::vector<Mark>> different_marks; // none: of a GOAL file, which names no calls
@@ -38,10 +38,11 @@ struct Program {
 
 // `choices`: of source.calls(). Errors name the collective that an algorithm does not fit, and say when the graphs
 // would be too large. The source must outlive a windowed program.
-Result<Program> program_of(const Source& source, std::span<const Choice> choices, const Options& options = {});
+Result<ReplayProgram> program_of(const Source& source, std::span<const Choice> choices,
+                                 const ReplayOptions& options = {});
 
 // The graphs of a GOAL file, whose computing Options scale. Its ranks compute in region 0 while any of their processors
 // does; all that is between is a call at site 0. Error: too many operations.
-Result<Program> program_of(const goal::Graphs& graphs, const Options& options = {});
+Result<ReplayProgram> program_of(const goal::Graphs& graphs, const ReplayOptions& options = {});
 
 } // namespace kumihimo::replay

@@ -12,7 +12,7 @@ bool is_like_world(const Source& source, std::uint32_t communicator) {
   return true;
 }
 
-std::string name_of(const Source& source, const CollectiveCall& call) {
+std::string name_of(const Source& source, const RecordedCollective& call) {
   const CollectiveRow& row = *all_collectives[call.collective];
   const std::string length =
       !row.moves_data() ? "" : fmt::format(" of {} bytes{}", call.bytes, row.is_vector() ? "" : " a block");

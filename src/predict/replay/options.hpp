@@ -18,7 +18,7 @@ struct Choice {
   Parameters parameters;
 };
 
-struct Options {
+struct ReplayOptions {
   double speed = 1;                 // of the processors, against those of the recording
   std::vector<double> region_speed; // by region; those beyond its end, and 0, take `speed`
   bool balanced = false;            // each rank computes as long as the mean of all, in other proportions as recorded
@@ -44,13 +44,13 @@ struct Mark {
 struct Windowed {
   const Source* source = nullptr;
   std::vector<Choice> choices;
-  Options options;
+  ReplayOptions options;
 };
 
 // Whether all ranks are in it, in their order in the world.
 bool is_like_world(const Source& source, std::uint32_t communicator);
 
 // "allreduce of 8 bytes on 64 ranks"
-std::string name_of(const Source& source, const CollectiveCall& call);
+std::string name_of(const Source& source, const RecordedCollective& call);
 
 } // namespace kumihimo::replay

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t most_kept = std::size_t{1} << 22; // some 200 MB
 
 // An instance of the collective: elements of eight bytes where they fit, so that reductions know numbers.
-Result<Collective> collective_of(const CollectiveCall& call, std::int32_t ranks) {
+Result<Collective> collective_of(const RecordedCollective& call, std::int32_t ranks) {
   const CollectiveKind kind = all_collectives[call.collective];
   if (kind->of_neighbours())
     return not_applicable("a recording names no neighbours of collectives among neighbours", {},
@@ -35,15 +35,16 @@ std::uint64_t hash_of(const Fragment& fragment) {
 
 } // namespace
 
-Collectives::Collectives(const Source& source, std::span<const Choice> choices, const Options& options, goal::Tags tags)
+CollectiveFragments::CollectiveFragments(const Source& source, std::span<const Choice> choices,
+                                         const ReplayOptions& options, goal::Tags tags)
     : source_(source), options_(options), tags_(tags) {
   for (const Choice& choice : choices) calls_.push_back({choice, {}, nullptr, {}, {}});
 }
 
-Result<Collectives::Found> Collectives::of(std::uint32_t call, std::int32_t rank) {
+Result<CollectiveFragments::Found> CollectiveFragments::of(std::uint32_t call, std::int32_t rank) {
   One& one = calls_[call];
   if (const auto found = one.of_rank.find(rank); found != one.of_rank.end()) return found->second;
-  const CollectiveCall& asked = source_.calls()[call];
+  const RecordedCollective& asked = source_.calls()[call];
   if (!one.programs) {
     const std::int32_t ranks = source_.size_of(asked.communicator);
     const auto located_here = [&](Error error) { return located(name_of(source_, asked), std::move(error)); };
@@ -69,7 +70,7 @@ Result<Collectives::Found> Collectives::of(std::uint32_t call, std::int32_t rank
   return found;
 }
 
-Collectives::Found Collectives::shared(One& one, Fragment fragment) {
+CollectiveFragments::Found CollectiveFragments::shared(One& one, Fragment fragment) {
   const std::uint64_t hash = hash_of(fragment);
   const auto [first, last] = one.by_hash.equal_range(hash);
   for (auto it = first; it != last; ++it)
@@ -82,7 +83,7 @@ Collectives::Found Collectives::shared(One& one, Fragment fragment) {
   return made;
 }
 
-void Collectives::forget(std::int32_t rank) {
+void CollectiveFragments::forget(std::int32_t rank) {
   for (One& one : calls_) {
     one.of_rank.erase(rank);
     one.by_hash.clear();
@@ -98,14 +99,14 @@ std::vector<double> balancing(std::vector<double> computing) {
   return computing;
 }
 
-Result<std::vector<double>> shares_of(const Source& source, const Options& options) {
+Result<std::vector<double>> shares_of(const Source& source, const ReplayOptions& options) {
   std::vector<double> computing(static_cast<std::size_t>(source.ranks()), 1);
   if (!options.balanced) return computing;
   for (std::int32_t rank = 0; rank < source.ranks(); ++rank) {
     double& own = computing[static_cast<std::size_t>(rank)] = 0;
     const auto add = [&](std::span<const Event> events, std::size_t) -> Status {
       for (const Event& e : events)
-        if (e.kind == Kind::compute) own += static_cast<double>(e.compute().ns);
+        if (e.kind == EventKind::compute) own += static_cast<double>(e.compute().ns);
       return Nothing{};
     };
     if (Status s = for_each_part(source.stream(rank), add); !s) return s.error();

@@ -46,7 +46,7 @@ class TagNumbers {
     blocks_ = std::clamp(all / tags_ / contexts, 1U, most_blocks);
   }
 
-  std::uint32_t of_message(const trace::Message& m) {
+  std::uint32_t of_message(const trace::MessageEvent& m) {
     const std::uint64_t key = std::uint64_t{context_[m.communicator]} << 32 | static_cast<std::uint32_t>(m.tag);
     return numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size())).first->second;
   }
@@ -70,9 +70,10 @@ struct Fragment {
   std::vector<std::uint32_t> ends;
 };
 
-class Collectives {
+class CollectiveFragments {
  public:
-  Collectives(const Source& source, std::span<const Choice> choices, const Options& options, goal::Tags tags);
+  CollectiveFragments(const Source& source, std::span<const Choice> choices, const ReplayOptions& options,
+                      goal::Tags tags);
 
   // The fragment of a rank of the world. Those of ranks that do the same are one. If many are needed they are made
   // again each time.
@@ -92,7 +93,7 @@ class Collectives {
   Found shared(One& one, Fragment fragment);
 
   const Source& source_;
-  const Options& options_;
+  const ReplayOptions& options_;
   goal::Tags tags_;
   std::vector<One> calls_;
   std::size_t kept_ = 0; // operations of different fragments
@@ -101,15 +102,15 @@ class Collectives {
 // The factor of the computing of each rank, before any speed: by which it becomes the mean of all, if they are
 // balanced.
 std::vector<double> balancing(std::vector<double> computing);
-Result<std::vector<double>> shares_of(const Source& source, const Options& options);
+Result<std::vector<double>> shares_of(const Source& source, const ReplayOptions& options);
 
 // Makes the operations of one rank of its events. Builder: a goal::GraphBuilder, or a goal::OperationWindow.
 template <class Builder>
 class RankGraph {
  public:
   // `share`: of the recorded computing, before any speed.
-  RankGraph(const Source& source, Collectives& collectives, TagNumbers& tags, const Options& options, std::int32_t rank,
-            double share)
+  RankGraph(const Source& source, CollectiveFragments& collectives, TagNumbers& tags, const ReplayOptions& options,
+            std::int32_t rank, double share)
       : source_(source), collectives_(collectives), tags_(tags), options_(options), rank_(rank), share_(share) {}
 
   // Of the events in their order. The mark of the calc that it adds, if it adds one. Error: a collective that its
@@ -145,26 +146,26 @@ class RankGraph {
 
   Status add(const Event& e) {
     switch (e.kind) {
-    case Kind::compute: return add_calc(picoseconds(e.compute()), e.compute().region), Nothing{};
-    case Kind::enter:
+    case EventKind::compute: return add_calc(picoseconds(e.compute()), e.compute().region), Nothing{};
+    case EventKind::enter:
       if (site_ != Mark::no_site || builder_->size() == 0) add_calc(0, 0);
       site_ = e.enter().site;
       return Nothing{};
-    case Kind::leave:
+    case EventKind::leave:
       if (!next_.empty()) point_ = std::move(next_);
       next_ = {};
       waits_ = false;
       return Nothing{};
-    case Kind::send:
-    case Kind::receive: next_.ends.push_back(add_message(e)); return Nothing{};
-    case Kind::start_send:
-    case Kind::start_receive:
+    case EventKind::send:
+    case EventKind::receive: next_.ends.push_back(add_message(e)); return Nothing{};
+    case EventKind::start_send:
+    case EventKind::start_receive:
       if (!is_message(e)) return Nothing{}; // a cancelled receive
       next_.starts.push_back(add_message(e));
       if (e.request > 0) begin(e.request, {next_.starts.back()});
       return Nothing{};
-    case Kind::collective:
-    case Kind::start_collective: return add_collective(e);
+    case EventKind::collective:
+    case EventKind::start_collective: return add_collective(e);
     default:
       if (!waits_) next_.ends = joined(next_.ends, point_.ends), next_.starts = joined(next_.starts, point_.starts);
       waits_ = true; // for what ended before, perhaps: the call itself comes after the one before it
@@ -217,7 +218,7 @@ class RankGraph {
   std::uint32_t add_message(const Event& e) {
     Operation message;
     message.kind = is_send(e.kind) ? goal::Kind::send : goal::Kind::receive;
-    const trace::Message& m = e.message();
+    const trace::MessageEvent& m = e.message();
     message.size = static_cast<std::uint64_t>(m.bytes);
     message.peer = m.peer >= rank_ ? m.peer - rank_ : m.peer - rank_ + source_.ranks();
     message.tag = tags_.of_message(m);
@@ -251,7 +252,7 @@ class RankGraph {
     }
     std::vector<std::uint32_t> ends;
     for (const std::uint32_t end : fragment.ends) ends.push_back(base + end);
-    if (e.kind == Kind::start_collective)
+    if (e.kind == EventKind::start_collective)
       begin(e.request, std::move(ends));
     else
       next_.ends.insert(next_.ends.end(), ends.begin(), ends.end());
@@ -260,9 +261,9 @@ class RankGraph {
 
   static constexpr bool is_window = !std::is_same_v<Builder, goal::GraphBuilder>;
   const Source& source_;
-  Collectives& collectives_;
+  CollectiveFragments& collectives_;
   TagNumbers& tags_;
-  const Options& options_;
+  const ReplayOptions& options_;
   std::int32_t rank_;
   double share_;
   Builder* builder_ = nullptr;

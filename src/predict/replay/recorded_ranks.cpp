@@ -146,12 +146,12 @@ class RecordedRanks::Reading : public EventStream {
 
   Status add(const Event& event) {
     switch (event.kind) {
-    case Kind::enter: return enter(event);
-    case Kind::leave: return leave(event);
-    case Kind::begin_region:
-    case Kind::end_region: return region(event);
-    case Kind::begin_program: return last_ = begun_ = now_, Nothing{};
-    case Kind::end_program:
+    case EventKind::enter: return enter(event);
+    case EventKind::leave: return leave(event);
+    case EventKind::begin_region:
+    case EventKind::end_region: return region(event);
+    case EventKind::begin_program: return last_ = begun_ = now_, Nothing{};
+    case EventKind::end_program:
       ended_ = true;
       if (Status s = compute(); !s) return s;
       return shorten_by(event.end_program()), Nothing{};
@@ -170,7 +170,7 @@ class RecordedRanks::Reading : public EventStream {
     if (ns <= 0) return Nothing{};
     if (constexpr std::int64_t most = goal::most_nanoseconds; ns > most)
       return wrong(fmt::format("computing must be from 0 to {} ns", most), ns);
-    Event computed(0, Kind::compute, trace::Compute{ns, regions_.empty() ? 0 : regions_.back()});
+    Event computed(0, EventKind::compute, trace::Compute{ns, regions_.empty() ? 0 : regions_.back()});
     events_.push_back(computed);
     rank_summary_.computing_ns += ns;
     last_ = now_;
@@ -215,7 +215,7 @@ class RecordedRanks::Reading : public EventStream {
       site = entered.site;
     }
     inside_ = true;
-    events_.emplace_back(0, Kind::enter, trace::Enter{{}, number_of_site(event.call, site)});
+    events_.emplace_back(0, EventKind::enter, trace::Enter{{}, number_of_site(event.call, site)});
     return Nothing{};
   }
   // Most sites have one call.
@@ -235,11 +235,11 @@ class RecordedRanks::Reading : public EventStream {
       events_.clear();
       silent_ = {}, rank_summary_ = {};
       begun_ = now_;
-    } else if (events_.back().kind == Kind::enter) { // nothing is known of it
+    } else if (events_.back().kind == EventKind::enter) { // nothing is known of it
       events_.pop_back();
       count_silent(event.call);
     } else {
-      events_.emplace_back(0, Kind::leave);
+      events_.emplace_back(0, EventKind::leave);
     }
     last_ = now_;
     first_piece_ = events_.size();
@@ -260,7 +260,7 @@ class RecordedRanks::Reading : public EventStream {
       return wrong(fmt::format("a region must be below {}", numbers_.regions.size()), own);
     const std::uint32_t place = numbers_.regions[own];
     const auto open = std::find(regions_.rbegin(), regions_.rend(), of_.numbers_of_regions_[place]);
-    const bool begins = event.kind == Kind::begin_region;
+    const bool begins = event.kind == EventKind::begin_region;
     if (!begins && open == regions_.rend()) return Nothing{};
     if (Status s = compute(); !s) return s;
     if (begins)
@@ -282,11 +282,12 @@ class RecordedRanks::Reading : public EventStream {
   Status message(const Event& event) {
     Event told = event;
     told.at_ns = 0, told.call = 0;
-    if (event.kind == Kind::start_receive || event.kind == Kind::end_send) {
-      told.become(event.kind, trace::Message{});
+    if (event.kind == EventKind::start_receive || event.kind == EventKind::end_send) {
+      told.become(event.kind, trace::MessageEvent{});
     } else {
       told.message().communicator = TRY(communicator(event.message().communicator));
-      if (event.kind == Kind::send && of_.names_.calls[event.call].sends_locally) told.kind = Kind::start_send;
+      if (event.kind == EventKind::send && of_.names_.calls[event.call].sends_locally)
+        told.kind = EventKind::start_send;
     }
     events_.push_back(told);
     return Nothing{};
@@ -300,10 +301,10 @@ class RecordedRanks::Reading : public EventStream {
     if (of_neighbours(event)) return Nothing{}; // who they are is not known
     Event told = event;
     told.at_ns = 0, told.call = 0;
-    if (event.kind == Kind::start_collective) {
-      told.become(event.kind, trace::Collective{});
+    if (event.kind == EventKind::start_collective) {
+      told.become(event.kind, trace::CollectiveEvent{});
     } else {
-      trace::Collective& what = told.collective();
+      trace::CollectiveEvent& what = told.collective();
       if (what.parts > parts_.size())
         return wrong(fmt::format("a list of parts must be at most {}", parts_.size()), what.parts);
       const std::uint32_t own = what.communicator;

@@ -35,19 +35,19 @@ constexpr std::array<const char*, trace::kinds> kind_names = {"a call",
 constexpr std::int64_t most_nanoseconds = goal::most_nanoseconds, most_bytes = goal::most_message_bytes;
 constexpr std::uint32_t most_places = 1U << 24;
 
-struct Envelope {
+struct RecordedEnvelope {
   std::int32_t sender = 0, receiver = 0, tag = 0;
   std::uint32_t communicator = 0;
-  bool operator==(const Envelope&) const = default;
+  bool operator==(const RecordedEnvelope&) const = default;
 };
-std::pair<std::uint64_t, std::uint64_t> words_of(const Envelope& e) {
+std::pair<std::uint64_t, std::uint64_t> words_of(const RecordedEnvelope& e) {
   const auto word = [](std::int32_t high, std::uint32_t low) {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 | low;
   };
   return {word(e.sender, static_cast<std::uint32_t>(e.receiver)), word(e.tag, e.communicator)};
 }
 struct HashOfEnvelope {
-  std::size_t operator()(const Envelope& e) const {
+  std::size_t operator()(const RecordedEnvelope& e) const {
     const auto [a, b] = words_of(e);
     return mixed(a, b);
   }
@@ -58,11 +58,11 @@ template <class Fn>
 void each_message(std::int32_t rank, std::span<const Event> events, Fn&& fn) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (!is_message(events[i])) continue;
-    const trace::Message& m = events[i].message();
+    const trace::MessageEvent& m = events[i].message();
     if (is_send(events[i].kind))
-      fn(Envelope{rank, m.peer, m.tag, m.communicator}, 1, i);
+      fn(RecordedEnvelope{rank, m.peer, m.tag, m.communicator}, 1, i);
     else
-      fn(Envelope{m.peer, rank, m.tag, m.communicator}, -1, i);
+      fn(RecordedEnvelope{m.peer, rank, m.tag, m.communicator}, -1, i);
   }
 }
 
@@ -71,7 +71,7 @@ void each_message(std::int32_t rank, std::span<const Event> events, Fn&& fn) {
 class Balance {
  public:
   void add(std::int32_t rank, std::span<const Event> events) {
-    each_message(rank, events, [&](const Envelope& envelope, int sign, std::size_t) {
+    each_message(rank, events, [&](const RecordedEnvelope& envelope, int sign, std::size_t) {
       const auto [a, b] = words_of(envelope);
       const std::uint64_t first = mixed(a, b), second = mixed(b, a);
       first_ += sign > 0 ? first : 0 - first;
@@ -135,8 +135,8 @@ std::string Recording::name_of(std::int32_t rank, std::span<const Event> events,
                                std::size_t before) const {
   if (events.empty()) return fmt::format("rank {}", rank);
   std::size_t call = std::min(event, events.size() - 1);
-  while (call > 0 && events[call].kind != Kind::enter) --call;
-  const bool named = name_of_place_ && events[call].kind == Kind::enter;
+  while (call > 0 && events[call].kind != EventKind::enter) --call;
+  const bool named = name_of_place_ && events[call].kind == EventKind::enter;
   return fmt::format("rank {}, event {}{}", rank, before + event,
                      named ? " of " + name_of_place_(events[call].enter().site) : "");
 }
@@ -237,9 +237,9 @@ Status Recording::check(std::int32_t rank, std::span<const Event> events, std::s
     const auto no_place = [&](std::uint32_t place) {
       return wrong(fmt::format("a place must be below {}", most_places), place);
     };
-    if (e.kind == Kind::enter || e.kind == Kind::compute) {
+    if (e.kind == EventKind::enter || e.kind == EventKind::compute) {
       if (inside) return wrong("a call must end before the next event");
-      inside = e.kind == Kind::enter;
+      inside = e.kind == EventKind::enter;
       if (inside && e.enter().site >= most_places) return no_place(e.enter().site);
       if (inside) continue;
       if (!within(e.compute().ns, most_nanoseconds)) return out_of_range(e.compute().ns, most_nanoseconds);
@@ -250,14 +250,14 @@ Status Recording::check(std::int32_t rank, std::span<const Event> events, std::s
       return wrong("an event must be of a known kind", static_cast<int>(e.kind));
     const char* const name = kind_names[static_cast<std::size_t>(e.kind)];
     if (!inside) return wrong(fmt::format("{} must be within a call", name));
-    if (e.kind == Kind::leave) {
+    if (e.kind == EventKind::leave) {
       inside = false;
-    } else if (e.kind == Kind::start_receive || e.kind == Kind::start_collective) {
+    } else if (e.kind == EventKind::start_receive || e.kind == EventKind::start_collective) {
       continue; // it has what its end has
     } else if (has_message(e.kind)) {
-      const trace::Message& m = e.message();
+      const trace::MessageEvent& m = e.message();
       if (!within(m.bytes, most_bytes)) return out_of_range(m.bytes, most_bytes);
-      if (e.kind == Kind::end_send) continue;
+      if (e.kind == EventKind::end_send) continue;
       if (m.peer < 0 || m.peer >= ranks())
         return wrong(fmt::format("a peer must be a rank from 0 to {}", ranks() - 1), m.peer);
       if (m.tag < 0) return wrong("a tag must be at least 0", m.tag);
@@ -267,7 +267,7 @@ Status Recording::check(std::int32_t rank, std::span<const Event> events, std::s
       if (rank_in(m.communicator, m.peer) < 0)
         return wrong("a peer must be a member of the communicator of its message", m.peer);
     } else if (has_collective(e.kind)) {
-      const trace::Collective& c = e.collective();
+      const trace::CollectiveEvent& c = e.collective();
       if (!within(c.bytes, most_bytes)) return out_of_range(c.bytes, most_bytes);
       if (c.communicator >= communicators()) return wrong("a communicator must be a known one", c.communicator);
       if (rank_in(c.communicator, rank) < 0)
@@ -289,7 +289,7 @@ Status Recording::check(std::int32_t rank, std::span<const Event> events, std::s
 
 // Names the first envelope with too many sends or receives, and the last of its events.
 Error Recording::unmatched() const {
-  std::unordered_map<Envelope, std::int64_t, HashOfEnvelope> balance; // sends less receives
+  std::unordered_map<RecordedEnvelope, std::int64_t, HashOfEnvelope> balance; // sends less receives
   // fn(rank, events, how many came before them)
   const auto each_part = [&](auto&& fn) -> Status {
     for (std::int32_t rank = 0; rank < ranks(); ++rank) {
@@ -301,16 +301,17 @@ Error Recording::unmatched() const {
     return Nothing{};
   };
   const auto count = [&](std::int32_t rank, std::span<const Event> events, std::size_t) {
-    each_message(rank, events, [&](const Envelope& envelope, int more, std::size_t) { balance[envelope] += more; });
+    each_message(rank, events,
+                 [&](const RecordedEnvelope& envelope, int more, std::size_t) { balance[envelope] += more; });
   };
   if (Status s = each_part(count); !s) return s.error();
   std::int64_t alone = 0;
   for (const auto& [envelope, n] : balance) alone += std::abs(n);
-  std::optional<Envelope> first;
+  std::optional<RecordedEnvelope> first;
   Event last;
   std::string name;
   const auto find = [&](std::int32_t rank, std::span<const Event> events, std::size_t before) {
-    each_message(rank, events, [&](const Envelope& envelope, int more, std::size_t i) {
+    each_message(rank, events, [&](const RecordedEnvelope& envelope, int more, std::size_t i) {
       const std::int64_t n = balance[envelope];
       if (n == 0 || (n > 0) != (more > 0)) return;
       if (!first) first = envelope;
@@ -321,7 +322,7 @@ Error Recording::unmatched() const {
   };
   if (Status s = each_part(find); !s) return s.error();
   const bool sent = is_send(last.kind);
-  const trace::Message& m = last.message();
+  const trace::MessageEvent& m = last.message();
   return located(name, wrong_event(fmt::format(
                            "{} of {} bytes {} rank {} with tag {}{} has no matching {}; in all {} messages have one "
                            "end alone",

@@ -48,7 +48,7 @@ class Recording : public Source {
   const std::vector<std::int64_t>& parts(std::uint32_t number) const { return parts_[number - 1]; }
 
   // After complete():
-  const std::vector<CollectiveCall>& calls() const override { return calls_; }
+  const std::vector<RecordedCollective>& calls() const override { return calls_; }
   std::uint32_t call_of(std::uint32_t communicator, std::size_t n) const override {
     return sequences_[communicator][n];
   }
@@ -76,7 +76,7 @@ class Recording : public Source {
   std::vector<std::vector<Event>> events_; // by rank, without a reader
   std::vector<Communicator> communicators_;
   std::vector<std::vector<std::int64_t>> parts_;
-  std::vector<CollectiveCall> calls_;
+  std::vector<RecordedCollective> calls_;
   std::vector<std::vector<std::uint32_t>> sequences_; // by communicator: indices into calls_
   std::function<std::string(std::uint32_t)> name_of_place_;
 };

@@ -24,7 +24,7 @@ Result<std::span<const Event>> ResolvedStream::next() {
 
 std::size_t ResolvedStream::resolved() const {
   std::size_t end = open_.empty() ? events_.size() : open_.front().number - first_;
-  while (!open_.empty() && end > 0 && events_[end - 1].kind != Kind::leave) --end;
+  while (!open_.empty() && end > 0 && events_[end - 1].kind != EventKind::leave) --end;
   return end;
 }
 
@@ -41,7 +41,7 @@ Status ResolvedStream::append(std::span<const Event> events) {
 }
 
 Status ResolvedStream::start(std::uint64_t number, const Event& event) {
-  const bool of_send = event.kind == Kind::start_send; // which may be one that nothing waits for
+  const bool of_send = event.kind == EventKind::start_send; // which may be one that nothing waits for
   if (event.request == 0 && !of_send) return wrong(number, "a request must have a number from 1 on", 0);
   if (event.request > 0) begun(event.kind).put(event.request, static_cast<std::uint32_t>(number));
   if (!of_send) open_.push_back({number});
@@ -49,10 +49,10 @@ Status ResolvedStream::start(std::uint64_t number, const Event& event) {
 }
 
 Status ResolvedStream::end(std::uint64_t number, const Event& event) {
-  const Kind start = trace::start_of(event.kind);
+  const EventKind start = trace::start_of(event.kind);
   const std::optional<std::uint32_t> at = begun(start).take(event.request);
   if (!at) return wrong(number, fmt::format("request {} ends, which began as no such request", event.request));
-  if (start == Kind::start_send) return Nothing{};
+  if (start == EventKind::start_send) return Nothing{};
   Event& started = events_[*at - first_];
   started = event;
   started.kind = start;
@@ -68,7 +68,7 @@ Status ResolvedStream::end_all() {
   for (const Open& each : open_) {
     if (each.ended) continue;
     Event& event = events_[each.number - first_];
-    if (event.kind == Kind::start_collective) return wrong(each.number, "a collective must end");
+    if (event.kind == EventKind::start_collective) return wrong(each.number, "a collective must end");
     event.message().peer = trace::no_rank;
   }
   open_.clear();

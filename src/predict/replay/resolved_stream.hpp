@@ -31,8 +31,8 @@ class ResolvedStream : public EventStream {
   Status start(std::uint64_t number, const Event& event);
   Status end(std::uint64_t number, const Event& event);
   Status end_all();
-  PendingRequests& begun(Kind start) {
-    return begun_[static_cast<std::size_t>(start) - static_cast<std::size_t>(Kind::start_send)];
+  PendingRequests& begun(EventKind start) {
+    return begun_[static_cast<std::size_t>(start) - static_cast<std::size_t>(EventKind::start_send)];
   }
   std::size_t resolved() const; // events at the beginning of the buffer, up to the end of a call
   Error wrong(std::uint64_t number, std::string rule, const Got& got = {}) const;

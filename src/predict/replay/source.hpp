@@ -17,19 +17,19 @@ namespace kumihimo::replay {
 // Of the kinds of events a recording has those of calls, and compute between calls. Numbers of call sites, regions,
 // communicators and lists of parts are the same on all ranks. Times are those of the recording, or 0.
 using trace::Event;
+using trace::EventKind;
 using trace::is_collective;
 using trace::is_receive;
 using trace::is_send;
-using trace::Kind;
 
 // A collective as a communicator performs it.
-struct CollectiveCall {
+struct RecordedCollective {
   std::uint32_t communicator = 0;
   std::uint8_t collective = 0;
   std::int32_t root = 0;
   std::int64_t bytes = 0;          // the vector, or a block
   std::vector<std::int64_t> table; // bytes of each block, as Counts has them; empty: all have `bytes`
-  auto operator<=>(const CollectiveCall&) const = default;
+  auto operator<=>(const RecordedCollective&) const = default;
 };
 
 // The events of a rank, some after others, so that few are in memory at once.
@@ -74,7 +74,7 @@ class Source {
   virtual std::int32_t member(std::uint32_t communicator, std::int32_t rank) const = 0;
   virtual std::int32_t rank_in(std::uint32_t communicator, std::int32_t rank_of_world) const = 0;
   // The different collectives, and which one is the n-th of a communicator.
-  virtual const std::vector<CollectiveCall>& calls() const = 0;
+  virtual const std::vector<RecordedCollective>& calls() const = 0;
   virtual std::uint32_t call_of(std::uint32_t communicator, std::size_t n) const = 0;
   virtual std::int64_t count_of(std::uint32_t call) const = 0; // how often it is performed
 };

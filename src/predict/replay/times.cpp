@@ -18,7 +18,7 @@ namespace {
 // has started.
 class OfGraphs {
  public:
-  explicit OfGraphs(const Program& program)
+  explicit OfGraphs(const ReplayProgram& program)
       : program_(program), next_(static_cast<std::size_t>(program.graphs.ranks()), 0) {}
   std::int32_t ranks() const { return program_.graphs.ranks(); }
   bool has_marks() const { return program_.has_marks(); }
@@ -33,7 +33,7 @@ class OfGraphs {
   }
 
  private:
-  const Program& program_;
+  const ReplayProgram& program_;
   std::vector<std::size_t> next_; // by rank
 };
 
@@ -141,11 +141,11 @@ class Watch : public goal::Observer {
         to.longest_of_rank = time, to.longest_rank = static_cast<std::int32_t>(rank);
     }
   }
-  void note(const Interval& interval) {
+  void note(const PlaceInterval& interval) {
     if (full_ || interval.end == interval.start || interval.rank % options_.every != 0) return;
     OfRank& of = ranks_[static_cast<std::size_t>(interval.rank)];
     if (of.last >= 0) {
-      Interval& before = times_.intervals[static_cast<std::size_t>(of.last)];
+      PlaceInterval& before = times_.intervals[static_cast<std::size_t>(of.last)];
       const bool same = before.place == interval.place && before.is_call == interval.is_call;
       if (same || interval.end - before.end < options_.least_interval) {
         before.end = interval.end;
@@ -215,7 +215,7 @@ Result<Times> windowed_times_of(const Windowed& program, const loggp::Parameters
 
 } // namespace
 
-Result<Times> times_of(const Program& program, const loggp::Parameters& parameters, const TimesOptions& options) {
+Result<Times> times_of(const ReplayProgram& program, const loggp::Parameters& parameters, const TimesOptions& options) {
   if (program.windowed) return windowed_times_of(*program.windowed, parameters, options);
   return observed(OfGraphs(program), options, [&](goal::Observer& watch) {
     loggp::EngineOptions engine = options.engine;
@@ -266,7 +266,7 @@ Machine scaled(Machine machine, const NetworkFactors& factors) {
   return machine;
 }
 
-Result<Times> times_of(const Program& program, const PacketNetwork& network, const TimesOptions& options) {
+Result<Times> times_of(const ReplayProgram& program, const PacketNetwork& network, const TimesOptions& options) {
   if (Status s = check_servers(program.graphs); !s) return s.error();
   return observed(OfGraphs(program), options, [&](goal::Observer& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
@@ -274,7 +274,7 @@ Result<Times> times_of(const Program& program, const PacketNetwork& network, con
   });
 }
 
-Result<Times> times_of(const Program& program, const FluidNetwork& network, const TimesOptions& options) {
+Result<Times> times_of(const ReplayProgram& program, const FluidNetwork& network, const TimesOptions& options) {
   if (Status s = check_servers(program.graphs); !s) return s.error();
   fluid::Options asked;
   asked.noise = network.noise;
@@ -284,7 +284,8 @@ Result<Times> times_of(const Program& program, const FluidNetwork& network, cons
   });
 }
 
-Result<Times> ideal_network_times(const Program& program, const FluidNetwork& network, const TimesOptions& options) {
+Result<Times> ideal_network_times(const ReplayProgram& program, const FluidNetwork& network,
+                                  const TimesOptions& options) {
   return observed(OfGraphs(program), options, [&](goal::Observer& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
     return packet::run_ideal(network.job, program.graphs, network.placement, network.noise, observers);

@@ -24,7 +24,7 @@ struct PlaceTimes {
 };
 
 // What a rank did from start to end: computing in a region, or a call at a site.
-struct Interval {
+struct PlaceInterval {
   std::int32_t rank = 0;
   std::uint32_t place = 0;
   bool is_call = false;
@@ -38,7 +38,7 @@ struct Times {
   Time lost_to_noise = 0;           // in all ranks
   std::uint64_t operations = 0, messages = 0, bytes = 0;
   std::vector<PlaceTimes> sites, regions;
-  std::vector<Interval> intervals;
+  std::vector<PlaceInterval> intervals;
   std::optional<packet::GraphOutcome> packets; // in the model packet
   std::vector<fluid::ClassUse> link_classes;   // in the model flow
 };
@@ -53,7 +53,8 @@ struct TimesOptions {
 // Without latency, overheads and gaps: what is left is the waiting of ranks for each other.
 loggp::Parameters ideal_network();
 
-Result<Times> times_of(const Program& program, const loggp::Parameters& parameters, const TimesOptions& options = {});
+Result<Times> times_of(const ReplayProgram& program, const loggp::Parameters& parameters,
+                       const TimesOptions& options = {});
 
 // Factors on a machine's numbers.
 struct NetworkFactors {
@@ -70,17 +71,17 @@ struct PacketNetwork {
   std::optional<Placement> placement; // none: block order
   packet::Options options;
 };
-Result<Times> times_of(const Program& program, const PacketNetwork& network, const TimesOptions& options = {});
+Result<Times> times_of(const ReplayProgram& program, const PacketNetwork& network, const TimesOptions& options = {});
 // With fluids for messages. Errors: those of fluid::run.
 struct FluidNetwork {
   Job job;
   std::optional<Placement> placement; // none: block order
   std::optional<goal::NoiseModel> noise = {};
 };
-Result<Times> times_of(const Program& program, const FluidNetwork& network, const TimesOptions& options = {});
+Result<Times> times_of(const ReplayProgram& program, const FluidNetwork& network, const TimesOptions& options = {});
 // On an ideal network in the models flow and packet: messages and their software take no time, and need no processor.
 // Nodes may be slow, or have noise.
-Result<Times> ideal_network_times(const Program& program, const FluidNetwork& network,
+Result<Times> ideal_network_times(const ReplayProgram& program, const FluidNetwork& network,
                                   const TimesOptions& options = {});
 
 } // namespace kumihimo::replay

@@ -48,7 +48,7 @@ struct WindowedRun::State {
         marks(static_cast<std::size_t>(program.source->ranks())) {}
 
   TagNumbers tags;
-  Collectives collectives;
+  CollectiveFragments collectives;
   std::vector<std::deque<Mark>> marks; // by rank
   std::optional<goal::OperationWindows> operations;
 };

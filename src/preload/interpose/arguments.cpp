@@ -125,7 +125,7 @@ bool is_refused(Interposer& interposer, CollectiveKind kind, const BufferArgumen
   RankInCommunicator own;
   // By MPI's words its receive buffer does not count, which MPICH looks at all the same.
   const bool first_gets_nothing =
-      kind->from == Contributors::before_itself && interposer.library().family == mpi::Family::open_mpi;
+      kind->from == Contributors::before_itself && interposer.library().family == mpi::LibraryFamily::open_mpi;
   if (rooted || first_gets_nothing || call.has_counts()) {
     own = rank_in(interposer, communicator);
     if (rooted && (!own.exists || (!own.between && (call.root < 0 || call.root >= own.ranks)))) return true;

@@ -23,7 +23,7 @@ struct RankNumbers {
 
 // One type for each block (alltoallw), as the call passes them.
 struct BlockTypes {
-  const mpi_hooks::Call* call = nullptr;
+  const mpi_hooks::HookedCall* call = nullptr;
   mpi_hooks::Role role = mpi_hooks::Role::other;
   explicit operator bool() const { return call; }
   mpi::Handle operator[](std::int64_t i) const { return call->handle(role, i); }

@@ -13,7 +13,7 @@
 
 namespace kumihimo::interpose {
 
-// `fast_path`: of mpi_hooks::Call.
+// `fast_path`: of mpi_hooks::HookedCall.
 std::optional<int> run_call(CollectiveKind kind, const BufferArguments& call, mpi_hooks::Counter*& fast_path);
 std::optional<int> start_call(CollectiveKind kind, const BufferArguments& call, mpi::Handle& request, // non-blocking
                               mpi_hooks::Counter*& fast_path);

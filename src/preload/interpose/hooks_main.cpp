@@ -26,7 +26,7 @@ namespace {
 using namespace interpose;
 
 // The arguments as C passes them, special addresses included. An argument for both sides is in both.
-interpose::BufferArguments arguments_of(const Call& call) {
+interpose::BufferArguments arguments_of(const HookedCall& call) {
   const auto number = [&](Role one, Role both) {
     return call.has(one) ? call.integer(one) : call.has(both) ? call.integer(both) : 0;
   };
@@ -62,7 +62,7 @@ interpose::BufferArguments arguments_of(const Call& call) {
   return c;
 }
 
-std::optional<int> collective(Call& call, CallForm form) {
+std::optional<int> collective(HookedCall& call, CallForm form) {
   const CollectiveKind kind(*collective_of(call.name).row);
   if (form == CallForm::blocking) return run_call(kind, arguments_of(call), call.fast_path);
   Handle request = 0;
@@ -84,7 +84,7 @@ constexpr std::array tests{KUMIHIMO_BOTH("Testany", "testany", "TESTANY"),
 #undef KUMIHIMO_SPELLED
 
 // The test that belongs to a wait, in the same spelling.
-void* test_of(const Call& call) {
+void* test_of(const HookedCall& call) {
   static const auto found = [] {
     std::array<void*, tests.size()> all{};
     std::transform(tests.begin(), tests.end(), all.begin(), &next_of);
@@ -102,7 +102,7 @@ struct RequestWait {
 
 // Calls the test in place of the wait, for requests of which some are ours. In Fortran the error code comes last.
 template <class... Words>
-int ask(const Call& call, const RequestWait& waiting, void* test, Words... words) {
+int ask(const HookedCall& call, const RequestWait& waiting, void* test, Words... words) {
   std::optional<SilentErrorHandlers> silent;
   if (waiting.all.has_failed(waiting.requests)) silent.emplace(waiting.all.library());
   if (call.language == Language::c) return reinterpret_cast<int (*)(Words...)>(test)(words...);
@@ -111,14 +111,14 @@ int ask(const Call& call, const RequestWait& waiting, void* test, Words... words
   return error;
 }
 
-int wait_any(const Call& call, const RequestWait& waiting) {
+int wait_any(const HookedCall& call, const RequestWait& waiting) {
   void* const test = test_of(call);
   const Word* const w = call.words(); // count, requests, index, status
   for (int done = 0;; waiting.all.turn())
     if (const int code = ask(call, waiting, test, w[0], w[1], w[2], &done, w[3]); code != 0 || done) return code;
 }
 
-int wait_some(const Call& call, const RequestWait& waiting) {
+int wait_some(const HookedCall& call, const RequestWait& waiting) {
   void* const test = test_of(call);
   const Word* const w = call.words(); // count, requests, number, indices, statuses
   for (;; waiting.all.turn())
@@ -128,12 +128,12 @@ int wait_some(const Call& call, const RequestWait& waiting) {
 }
 
 // Silences the error handlers for a call that goes on to the library with a failed request.
-void expect_failure(Call& call, Nonblocking& under_way, const Requests& requests) {
+void expect_failure(HookedCall& call, Nonblocking& under_way, const Requests& requests) {
   if (under_way.has_failed(requests))
     call.notes[0] = reinterpret_cast<Word>(new (std::nothrow) SilentErrorHandlers(under_way.library()));
 }
 
-std::optional<int> wait(Call& call, Nonblocking& under_way) {
+std::optional<int> wait(HookedCall& call, Nonblocking& under_way) {
   const Requests requests(call);
   const bool for_all = call.name == Name::Wait || call.name == Name::Waitall;
   if (for_all) under_way.finish(requests);
@@ -142,28 +142,28 @@ std::optional<int> wait(Call& call, Nonblocking& under_way) {
   return call.name == Name::Waitany ? wait_any(call, waiting) : wait_some(call, waiting);
 }
 
-void make_progress(Call& call, Nonblocking& under_way) {
+void make_progress(HookedCall& call, Nonblocking& under_way) {
   const Requests requests(call);
   under_way.make_progress(requests);
   expect_failure(call, under_way, requests);
 }
 
-void end_expecting(const Call& call) { delete reinterpret_cast<SilentErrorHandlers*>(call.notes[0]); }
+void end_expecting(const HookedCall& call) { delete reinterpret_cast<SilentErrorHandlers*>(call.notes[0]); }
 
-std::optional<int> handle_by_kind(Call& call) {
+std::optional<int> handle_by_kind(HookedCall& call) {
   switch (call.kind()) {
-  case Kind::collective: return collective(call, CallForm::blocking);
-  case Kind::nonblocking_collective: return collective(call, CallForm::nonblocking);
-  case Kind::persistent_collective: count_other(call.name); return std::nullopt;
-  case Kind::window: expect_one_sided(); return std::nullopt;
-  case Kind::wait:
+  case CallKind::collective: return collective(call, CallForm::blocking);
+  case CallKind::nonblocking_collective: return collective(call, CallForm::nonblocking);
+  case CallKind::persistent_collective: count_other(call.name); return std::nullopt;
+  case CallKind::window: expect_one_sided(); return std::nullopt;
+  case CallKind::wait:
     if (Nonblocking* const moving = under_way()) return wait(call, *moving);
     return std::nullopt;
-  case Kind::test:
+  case CallKind::test:
     if (Nonblocking* const moving = under_way()) make_progress(call, *moving);
     return std::nullopt;
-  case Kind::communicator: before_reorder(call); return std::nullopt;
-  case Kind::communicator_end: before_comm_free(call.handle_at(Role::ended_communicator)); return std::nullopt;
+  case CallKind::communicator: before_reorder(call); return std::nullopt;
+  case CallKind::communicator_end: before_comm_free(call.handle_at(Role::ended_communicator)); return std::nullopt;
   default:
     if (call.name == Name::Finalize) before_finalize();
     if (call.name == Name::Abort) before_abort();
@@ -171,13 +171,13 @@ std::optional<int> handle_by_kind(Call& call) {
   }
 }
 
-void before_environment(const Call& call) {
+void before_environment(const HookedCall& call) {
   begin_watch();
   if (!MemoryReserve::is_there()) return; // then this process is not here for the others, who forward all calls
   if (begins_mpi(call)) PreloadCheck::enter(interpose::object_name);
 }
 
-void after_environment(const Call& call, int code) {
+void after_environment(const HookedCall& call, int code) {
   if (begins_mpi(call)) PreloadCheck::leave();
   if (code == 0 && begins_mpi(call)) after_init();
   begin_watch();
@@ -185,9 +185,9 @@ void after_environment(const Call& call, int code) {
 
 } // namespace
 
-std::optional<int> handle_call(Call& call) {
+std::optional<int> handle_call(HookedCall& call) {
   const auto nothing = [] { return false; };
-  if (call.kind() == Kind::environment) attempted([&] { return before_environment(call), true; }, nothing);
+  if (call.kind() == CallKind::environment) attempted([&] { return before_environment(call), true; }, nothing);
   Watchdog::enter(call);
   const std::optional<int> code = handle_by_kind(call);
   if (code) Watchdog::leave();
@@ -196,26 +196,26 @@ std::optional<int> handle_call(Call& call) {
 
 // A communicator freed in the program's function for an attribute. If that function runs in a call that frees or
 // changes attributes, all ranks are there; in other calls they may not be.
-void nested(Call& call, Name nesting) {
+void nested(HookedCall& call, Name nesting) {
   if (call.name == Name::Abort) return before_abort();
-  const Kind kind = describe(nesting).kind;
-  if (kind == Kind::communicator_end || kind == Kind::window_end || kind == Kind::attribute)
+  const CallKind kind = describe(nesting).kind;
+  if (kind == CallKind::communicator_end || kind == CallKind::window_end || kind == CallKind::attribute)
     before_comm_free(call.handle_at(Role::ended_communicator));
 }
 
-void on_exception(const Call& call) {
+void on_exception(const HookedCall& call) {
   end_expecting(call);
   Watchdog::leave();
 }
 
-void before(Call&) {}
+void before(HookedCall&) {}
 
-void after(const Call& call, int code) {
+void after(const HookedCall& call, int code) {
   end_expecting(call);
   const auto nothing = [] { return false; };
-  if (call.kind() == Kind::environment) attempted([&] { return after_environment(call, code), true; }, nothing);
+  if (call.kind() == CallKind::environment) attempted([&] { return after_environment(call, code), true; }, nothing);
   const bool is_begun = call.name == Name::Comm_idup || call.name == Name::Comm_idup_with_info; // and not there yet
-  if (call.kind() == Kind::communicator && code == 0 && !is_begun) {
+  if (call.kind() == CallKind::communicator && code == 0 && !is_begun) {
     after_reorder(call);
     after_comm_made(call.handle_at(Role::new_communicator));
   }

@@ -64,7 +64,7 @@ class Contents {
       : integers(static_cast<std::size_t>(e.integers)), addresses(static_cast<std::size_t>(e.addresses)),
         types(static_cast<std::size_t>(e.types)), library_(library) {
     std::vector<std::int32_t> narrow(types.size());
-    const bool is_narrow = library.family == mpi::Family::mpich;
+    const bool is_narrow = library.family == mpi::LibraryFamily::mpich;
     void* const to = is_narrow ? static_cast<void*>(narrow.data()) : types.data();
     known_ = library.call.Type_get_contents(type, e.integers, e.addresses, e.types, integers.data(), addresses.data(),
                                             to) == 0;

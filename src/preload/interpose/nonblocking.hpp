@@ -44,7 +44,7 @@ struct Started;
 class Requests {
  public:
   Requests() = default;
-  explicit Requests(const mpi_hooks::Call& call)
+  explicit Requests(const mpi_hooks::HookedCall& call)
       : call_(&call), size_(call.has(mpi_hooks::Role::request)    ? 1
                             : call.has(mpi_hooks::Role::requests) ? call.integer(mpi_hooks::Role::request_count)
                                                                   : 0) {}
@@ -60,7 +60,7 @@ class Requests {
   }
 
  private:
-  const mpi_hooks::Call* call_ = nullptr;
+  const mpi_hooks::HookedCall* call_ = nullptr;
   std::int64_t size_ = 0;
 };
 

@@ -73,7 +73,7 @@ struct Root {
 
 class Reorderer {
  public:
-  Reorderer(Interposer& interposer, const mpi_hooks::Call& call, Handle plain)
+  Reorderer(Interposer& interposer, const mpi_hooks::HookedCall& call, Handle plain)
       : interposer_(interposer), library_(interposer.library()), call_(call), plain_(plain) {
     library_.call.Comm_rank(plain, &rank_);
     library_.call.Comm_size(plain, &ranks_);
@@ -313,7 +313,7 @@ class Reorderer {
 
   Interposer& interposer_;
   const mpi::Library& library_;
-  const mpi_hooks::Call& call_;
+  const mpi_hooks::HookedCall& call_;
   const Handle plain_;
   int rank_ = 0, ranks_ = 0;
   bool on_one_node_ = false, has_edges_ = true;
@@ -345,14 +345,14 @@ bool leads_to_library(const char* hooked, const std::string& in_library) {
 }
 
 // The library's Fortran functions may call the tool's C function. Not all of them have a profiling name.
-bool has_no_tool_below(const mpi_hooks::Call& call) {
+bool has_no_tool_below(const mpi_hooks::HookedCall& call) {
   const std::string c_name(call.description().name);
   return leads_to_library(c_name.c_str(), "P" + c_name) &&
          (call.language == mpi_hooks::Language::c || leads_to_library(call.exported, call.exported));
 }
 
 // A failed call of use mpi_f08 without ierror looks like one that succeeded: then MPI_COMM_NULL is left.
-void clear_new_communicator(mpi_hooks::Call& call, Handle none_made) {
+void clear_new_communicator(mpi_hooks::HookedCall& call, Handle none_made) {
   if (!call.pointer(Role::new_communicator)) return; // the library reports it
   const bool in_fortran = call.language == mpi_hooks::Language::fortran;
   if (in_fortran && call.pointer(Role::new_communicator) == call.pointer(Role::communicator)) {
@@ -366,7 +366,7 @@ void clear_new_communicator(mpi_hooks::Call& call, Handle none_made) {
 
 // All processes of the job take part in the agreement, whatever they ask for: ranks that do not ask alike must not wait
 // for each other.
-void before_reorder(mpi_hooks::Call& call) {
+void before_reorder(mpi_hooks::HookedCall& call) {
   static std::int32_t no = 0; // Fortran has a pointer to it
   if (!call.has(Role::reorder)) return;
   Interposer* const interposer = Interposer::current();
@@ -382,7 +382,7 @@ void before_reorder(mpi_hooks::Call& call) {
   call.replace(Role::reorder, call.language == mpi_hooks::Language::c ? 0 : reinterpret_cast<mpi_hooks::Word>(&no));
 }
 
-void after_reorder(const mpi_hooks::Call& call) {
+void after_reorder(const mpi_hooks::HookedCall& call) {
   Interposer* const interposer = call.notes[part_note] == none ? nullptr : Interposer::current();
   if (!interposer) return;
   const mpi::Library& library = interposer->library();

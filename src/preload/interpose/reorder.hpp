@@ -11,8 +11,8 @@
 namespace kumihimo::interpose {
 
 // Before any call that makes a communicator goes on to the library.
-void before_reorder(mpi_hooks::Call& call);
+void before_reorder(mpi_hooks::HookedCall& call);
 // After such a call succeeded: puts another communicator in the place of its own, or does not. Collective.
-void after_reorder(const mpi_hooks::Call& call);
+void after_reorder(const mpi_hooks::HookedCall& call);
 
 } // namespace kumihimo::interpose

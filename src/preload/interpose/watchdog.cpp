@@ -62,7 +62,7 @@ constexpr double shortest_look_seconds = 0.01, longest_look_seconds = 1;
 constexpr std::chrono::milliseconds for_words{200};
 constexpr std::chrono::seconds for_abort{5};
 
-std::int32_t peer_of(const mpi_hooks::Call& call) {
+std::int32_t peer_of(const mpi_hooks::HookedCall& call) {
   for (const mpi_hooks::Role role : {mpi_hooks::Role::source, mpi_hooks::Role::destination, mpi_hooks::Role::target})
     if (call.has(role)) return static_cast<std::int32_t>(call.integer(role)); // below 0: any, or none
   return -1;
@@ -93,7 +93,7 @@ std::string rank_by_launcher() {
 std::atomic<bool> Watchdog::watches = false;
 std::atomic<const mpi::Library*> Watchdog::known = nullptr;
 
-void Watchdog::note(const mpi_hooks::Call& call) {
+void Watchdog::note(const mpi_hooks::HookedCall& call) {
   WatchedCall* const watched = mine.call();
   if (!watched) return;
   watched->name.store(call.name, std::memory_order_relaxed);

@@ -24,13 +24,13 @@ class Watchdog {
   static bool is_on() { return watches.load(std::memory_order_relaxed); }
 
   // Called when this thread enters a call and leaves it.
-  static void enter(const mpi_hooks::Call& call) {
+  static void enter(const mpi_hooks::HookedCall& call) {
     if (is_on()) note(call);
   }
   static void leave();
 
  private:
-  static void note(const mpi_hooks::Call& call);
+  static void note(const mpi_hooks::HookedCall& call);
   [[noreturn]] static void watch(double seconds);
   [[noreturn]] static void end(const std::string& what, double seconds);
 

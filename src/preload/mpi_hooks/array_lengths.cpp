@@ -48,13 +48,13 @@ TopologyKind topology_of(Handle communicator) {
   return status == 3 ? TopologyKind::distributed : TopologyKind::none;
 }
 
-ArrayLengths array_lengths_of(const Call& call) {
+ArrayLengths array_lengths_of(const HookedCall& call) {
   const Handle communicator = call.handle(Role::communicator);
   const CollectiveRow* const collective = collective_of(call.name).row;
   return collective && collective->of_neighbours() ? neighbours(communicator) : whole(communicator);
 }
 
-int entries(const Call& call, const ArrayLengths& lengths, Role array) {
+int entries(const HookedCall& call, const ArrayLengths& lengths, Role array) {
   switch (array) {
   case Role::requests: return static_cast<int>(call.integer(Role::request_count));
   case Role::counts: // the result of the other group is dealt out to this one

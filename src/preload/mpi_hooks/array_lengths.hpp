@@ -16,8 +16,8 @@ TopologyKind topology_of(Handle communicator);
 struct ArrayLengths {
   int sends = 0, receives = 0, own = 0;
 };
-ArrayLengths array_lengths_of(const Call& call);
+ArrayLengths array_lengths_of(const HookedCall& call);
 // The entries of the array with this role.
-int entries(const Call& call, const ArrayLengths& lengths, Role array);
+int entries(const HookedCall& call, const ArrayLengths& lengths, Role array);
 
 } // namespace kumihimo::mpi_hooks

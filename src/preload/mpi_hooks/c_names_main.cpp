@@ -33,7 +33,7 @@ template <Name name, bool large, class... Words>
 [[gnu::noinline]] int look_at(int (*next)(Words...), const char* exported, const void* site, Words... given) {
   const std::array<Word, sizeof...(Words)> said{given...};
   std::array<Word, sizeof...(Words) + 1> words{given...};
-  Call call(name, exported, Language::c, large, FortranReturnAddress::site_or(site), words.data());
+  HookedCall call(name, exported, Language::c, large, FortranReturnAddress::site_or(site), words.data());
   ExceptionGuard guard(call);
   const std::uint64_t era = FastPath::era();
   if (const std::optional<int> code = handle_call(call)) return guard.returned(), *code;
@@ -66,7 +66,7 @@ int hook_of_c(const char* exported, const void* site, Words... given) {
   if (next && !nesting) {
     if constexpr (name == Name::Comm_free || name == Name::Comm_disconnect || name == Name::Abort) {
       std::array<Word, sizeof...(Words)> words{given...};
-      Call call(name, exported, Language::c, large, site, words.data());
+      HookedCall call(name, exported, Language::c, large, site, words.data());
       nested(call, Nesting::outer());
     }
     return next(given...);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint8_t skipped_plain = 0, skipped_large = 0, skipped_text = 0, skipped_one_text = 0,
                        skipped_varying = 0, skipped_argv = 2;
 
-constexpr CallDescription described(std::string_view name, Kind kind, std::uint8_t only_in_c,
+constexpr CallDescription described(std::string_view name, CallKind kind, std::uint8_t only_in_c,
                                     std::initializer_list<Role> roles) {
   CallDescription description{name, kind, static_cast<std::uint8_t>(roles.size()), only_in_c, {}};
   std::size_t at = 0;
@@ -45,7 +45,7 @@ HandleKind kind_of(Role role) {
 constexpr std::array<CallDescription, names> descriptions = [] {
   using enum Role;
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
-  described("MPI_" #name, Kind::kind, skipped_##form, {__VA_ARGS__}),
+  described("MPI_" #name, CallKind::kind, skipped_##form, {__VA_ARGS__}),
   return std::array<CallDescription, names>{{
 #include "mpi_hooks/calls.def"
   }};
@@ -98,7 +98,7 @@ bool is_wide_if_large(Role role) {
   }
 }
 
-std::int64_t Call::integer(Role role) const {
+std::int64_t HookedCall::integer(Role role) const {
   const bool wide = is_always_wide(role) || (large && is_wide_if_large(role));
   const Word given = word(role);
   if (language == Language::c)
@@ -106,38 +106,38 @@ std::int64_t Call::integer(Role role) const {
   return wide ? *reinterpret_cast<const std::int64_t*>(given) : *reinterpret_cast<const std::int32_t*>(given);
 }
 
-std::int64_t Call::integer(Role array, std::int64_t i) const {
+std::int64_t HookedCall::integer(Role array, std::int64_t i) const {
   const bool wide = is_always_wide(array) || (large && is_wide_if_large(array));
   return wide ? static_cast<const std::int64_t*>(pointer(array))[i]
               : static_cast<const std::int32_t*>(pointer(array))[i];
 }
 
-Handle Call::handle(Role role) const {
+Handle HookedCall::handle(Role role) const {
   if (language == Language::fortran)
     return Fortran::get().handle(kind_of(role), *static_cast<const int*>(pointer(role)));
   const Word given = word(role);
   return is_open_mpi() ? static_cast<Handle>(given) : static_cast<std::int32_t>(static_cast<std::uint32_t>(given));
 }
 
-Handle Call::handle(Role array, std::int64_t i) const {
+Handle HookedCall::handle(Role array, std::int64_t i) const {
   if (language == Language::fortran)
     return Fortran::get().handle(kind_of(array), static_cast<const int*>(pointer(array))[i]);
   return is_open_mpi() ? static_cast<const Handle*>(pointer(array))[i]
                        : static_cast<const std::int32_t*>(pointer(array))[i];
 }
 
-bool Call::in_place(Role buffer) const {
+bool HookedCall::in_place(Role buffer) const {
   if (language == Language::fortran) return Fortran::get().is_in_place(pointer(buffer));
   return word(buffer) == (is_open_mpi() ? Word{1} : ~Word{0});
 }
 
-void* Call::buffer(Role role) const {
+void* HookedCall::buffer(Role role) const {
   if (language == Language::c) return pointer(role);
   if (in_place(role)) return reinterpret_cast<void*>(is_open_mpi() ? Word{1} : ~Word{0});
   return Fortran::get().is_bottom(pointer(role)) ? nullptr : pointer(role);
 }
 
-void Call::give(Role role, Handle made) const {
+void HookedCall::give(Role role, Handle made) const {
   if (language == Language::fortran)
     *static_cast<int*>(pointer(role)) = Fortran::get().integer(kind_of(role), made);
   else if (is_open_mpi())
@@ -146,7 +146,7 @@ void Call::give(Role role, Handle made) const {
     *static_cast<std::int32_t*>(pointer(role)) = static_cast<std::int32_t>(made);
 }
 
-bool Call::ignores_status() const {
+bool HookedCall::ignores_status() const {
   const void* const given = pointer(has(Role::status) ? Role::status : Role::statuses);
   if (language == Language::fortran) return Fortran::get().is_status_ignored(given);
   return given == reinterpret_cast<const void*>(Word{is_open_mpi() ? 0u : 1u});

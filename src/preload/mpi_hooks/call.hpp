@@ -29,7 +29,7 @@ inline constexpr std::size_t names = 0
 #include "mpi_hooks/calls.def"
     ;
 
-enum class Kind : std::uint8_t {
+enum class CallKind : std::uint8_t {
   point_to_point, // blocking, probes included
   nonblocking_point_to_point,
   persistent_point_to_point, // makes a request that is started later
@@ -117,7 +117,7 @@ inline constexpr std::size_t roles = static_cast<std::size_t>(Role::other) + 1;
 
 struct CallDescription {
   std::string_view name; // "MPI_Send"
-  Kind kind;
+  CallKind kind;
   std::uint8_t arguments;
   std::uint8_t only_in_c; // leading arguments that Fortran's form lacks
   std::array<Role, 13> roles;
@@ -147,9 +147,9 @@ struct Counter {
   std::int64_t number;
 };
 
-class Call {
+class HookedCall {
  public:
-  Call(Name called, const char* as, Language from, bool is_large, const void* returns_to, Word* words)
+  HookedCall(Name called, const char* as, Language from, bool is_large, const void* returns_to, Word* words)
       : name(called), exported(as), language(from), large(is_large), site(returns_to), words_(words) {}
 
   const Name name;
@@ -164,7 +164,7 @@ class Call {
   Counter* fast_path = nullptr;
 
   const CallDescription& description() const { return describe(name); }
-  Kind kind() const { return describe(name).kind; }
+  CallKind kind() const { return describe(name).kind; }
   bool has(Role role) const { return place_of(name, role) >= 0; }
 
   // An argument as it came.
@@ -203,6 +203,6 @@ class Call {
 bool is_wide_if_large(Role role);
 bool is_always_wide(Role role);
 
-inline bool begins_mpi(const Call& call) { return call.name == Name::Init || call.name == Name::Init_thread; }
+inline bool begins_mpi(const HookedCall& call) { return call.name == Name::Init || call.name == Name::Init_thread; }
 
 } // namespace kumihimo::mpi_hooks

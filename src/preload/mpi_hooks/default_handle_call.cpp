@@ -3,7 +3,7 @@
 
 namespace kumihimo::mpi_hooks {
 
-[[gnu::hot]] std::optional<int> handle_call(Call&) { return std::nullopt; }
-void nested(Call&, Name) {}
+[[gnu::hot]] std::optional<int> handle_call(HookedCall&) { return std::nullopt; }
+void nested(HookedCall&, Name) {}
 
 } // namespace kumihimo::mpi_hooks

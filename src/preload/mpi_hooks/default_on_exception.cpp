@@ -3,6 +3,6 @@
 
 namespace kumihimo::mpi_hooks {
 
-void on_exception(const Call&) {}
+void on_exception(const HookedCall&) {}
 
 } // namespace kumihimo::mpi_hooks

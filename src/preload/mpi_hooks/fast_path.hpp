@@ -17,8 +17,8 @@ namespace kumihimo::mpi_hooks {
 // The arguments on which the decision about a call depends: bit i for argument i. 0 if one is an array.
 using Deciding = std::uint16_t;
 
-constexpr Deciding deciding_of(Kind kind, std::initializer_list<Role> arguments) {
-  if (kind != Kind::collective && kind != Kind::nonblocking_collective) return 0;
+constexpr Deciding deciding_of(CallKind kind, std::initializer_list<Role> arguments) {
+  if (kind != CallKind::collective && kind != CallKind::nonblocking_collective) return 0;
   Deciding deciding = 0;
   int at = 0;
   for (const Role role : arguments) {
@@ -32,7 +32,7 @@ constexpr Deciding deciding_of(Kind kind, std::initializer_list<Role> arguments)
 
 inline constexpr std::array<Deciding, names> deciding_of_all = [] {
   using enum Role;
-#define KUMIHIMO_CALL(name, lower, upper, kind, form, ...) deciding_of(Kind::kind, {__VA_ARGS__}),
+#define KUMIHIMO_CALL(name, lower, upper, kind, form, ...) deciding_of(CallKind::kind, {__VA_ARGS__}),
   return std::array<Deciding, names>{{
 #include "mpi_hooks/calls.def"
   }};

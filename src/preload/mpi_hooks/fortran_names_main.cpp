@@ -34,7 +34,7 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
   std::array<Word, sizeof...(Words)> words{given...};
   if constexpr (has_fast_path(name))
     if (fast_path<name>.template counts<name, Language::fortran>(words)) return next(given...);
-  Call call(name, exported, Language::fortran, false, site, words.data());
+  HookedCall call(name, exported, Language::fortran, false, site, words.data());
   auto* const error = reinterpret_cast<int*>(words[words.size() - 1 - has_text(name)]);
   ExceptionGuard guard(call);
   const std::array<Word, sizeof...(Words)> said = words; // handle_call() may replace them

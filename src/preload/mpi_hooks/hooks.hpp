@@ -11,20 +11,20 @@
 namespace kumihimo::mpi_hooks {
 
 // The code of a call that ends here, without the next object or the library; then no other hook is called. Optional.
-std::optional<int> handle_call(Call& call);
+std::optional<int> handle_call(HookedCall& call);
 
 // A call from within another hooked one, in the program's function for an attribute or an operation: the end of a
 // communicator, or MPI_Abort. No other hook is called. Optional.
-void nested(Call& call, Name nesting);
+void nested(HookedCall& call, Name nesting);
 
 // Called on any thread before the call goes on to the next object or the library, and after it, with MPI's error code
 // (0 if Fortran asked for none).
-void before(Call& call);
-void after(const Call& call, int code);
+void before(HookedCall& call);
+void after(const HookedCall& call, int code);
 
 // In place of after() if a C++ exception leaves the call, from a function of the program that the library called. (A
 // longjmp cannot be seen.) Optional.
-void on_exception(const Call& call);
+void on_exception(const HookedCall& call);
 
 // Guards a hooked call against calls within it; one guard for each thread. Its mark is the guarding function's frame
 // address and return address. A call that is entered at this frame or an outer one finds the mark of a call that has
@@ -42,8 +42,8 @@ class Nesting {
   static Name outer() { return outer_; } // the call that this thread is in
   // Whether this thread is in a hooked wait or test.
   static bool is_in_completion() {
-    const Kind kind = describe(outer_).kind;
-    return entered_ && (kind == Kind::wait || kind == Kind::test) && !is_gone();
+    const CallKind kind = describe(outer_).kind;
+    return entered_ && (kind == CallKind::wait || kind == CallKind::test) && !is_gone();
   }
 
  private:
@@ -60,7 +60,7 @@ class Nesting {
 // Calls on_exception() if an exception leaves a call.
 class ExceptionGuard {
  public:
-  explicit ExceptionGuard(const Call& call) : call_(&call) {}
+  explicit ExceptionGuard(const HookedCall& call) : call_(&call) {}
   ~ExceptionGuard() {
     if (call_) [[unlikely]]
       on_exception(*call_);
@@ -70,7 +70,7 @@ class ExceptionGuard {
   void returned() { call_ = nullptr; }
 
  private:
-  const Call* call_;
+  const HookedCall* call_;
 };
 
 // The return address of a call by a Fortran name that is hooked by the C name that it calls, which itself returns to

@@ -18,7 +18,7 @@ namespace kumihimo::mpi_hooks {
 
 // The handle without the upper half of its register: MPICH's handles are ints.
 inline Handle plain_handle(const mpi::Library& library, Handle handle) {
-  return library.family == mpi::Family::mpich ? static_cast<std::int32_t>(handle) : handle;
+  return library.family == mpi::LibraryFamily::mpich ? static_cast<std::int32_t>(handle) : handle;
 }
 // Whether MPI_Comm_spawn started this process: its world has ranks from 0 on again.
 bool is_spawned(const mpi::Library& library);

@@ -32,15 +32,15 @@ bool ProgramSessions::made_communicator(Handle communicator) {
   return handles().contains(communicator);
 }
 
-void ProgramSessions::note_before(const Call& call) {
+void ProgramSessions::note_before(const HookedCall& call) {
   if (call.name == Name::Session_init && !mpi::is_running()) came_first_ = true;
-  if (call.kind() != Kind::communicator_end || communicators_ == 0) return;
+  if (call.kind() != CallKind::communicator_end || communicators_ == 0) return;
   const std::lock_guard lock(mutex);
   if (handles().erase(call.handle_at(Role::ended_communicator)) > 0) count();
 }
 
 // A handle may come back for a communicator of the world.
-void ProgramSessions::note_made(const Call& call) {
+void ProgramSessions::note_made(const HookedCall& call) {
   const bool of_group = call.name == Name::Comm_create_from_group || call.name == Name::Intercomm_create_from_groups;
   if (!of_group && communicators_ == 0) return;
   const Handle handle = call.handle_at(Role::new_communicator);

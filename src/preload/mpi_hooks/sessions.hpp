@@ -18,18 +18,18 @@ class ProgramSessions {
   static bool made_communicator(Handle communicator);
 
   // Around each hooked call, on any thread: before() last before the call goes on, after() first when it has returned.
-  static void before(const Call& call) {
-    if (call.kind() == Kind::communicator_end || call.name == Name::Session_init) [[unlikely]]
+  static void before(const HookedCall& call) {
+    if (call.kind() == CallKind::communicator_end || call.name == Name::Session_init) [[unlikely]]
       note_before(call);
   }
-  static void after(const Call& call, int code) {
-    if (call.kind() == Kind::communicator && code == 0) [[unlikely]]
+  static void after(const HookedCall& call, int code) {
+    if (call.kind() == CallKind::communicator && code == 0) [[unlikely]]
       note_made(call);
   }
 
  private:
-  static void note_before(const Call& call);
-  static void note_made(const Call& call);
+  static void note_before(const HookedCall& call);
+  static void note_made(const HookedCall& call);
   static void count();
   static inline std::atomic<bool> came_first_ = false;
   static inline std::atomic<std::int32_t> communicators_ = 0; // that live

@@ -31,14 +31,14 @@ constexpr std::uint64_t least_of_class(std::size_t size_class) {
 
 // What a collective is asked for, as far as the choice of its algorithm may depend on it. One word, since each call
 // compares it.
-struct Question {
+struct ChoiceKey {
   static constexpr std::uint8_t none = 0xff;
   std::uint8_t size_class = 0;   // of the vector, or of one block
   std::uint8_t type = none;      // DataType; none: a derived type, several types, or no data
   std::uint8_t operation = none; // Operation; user: the program's
   std::uint8_t in_place = 0;     // at this rank
   std::uint32_t word() const { return std::bit_cast<std::uint32_t>(*this); }
-  bool operator==(const Question& other) const { return word() == other.word(); }
+  bool operator==(const ChoiceKey& other) const { return word() == other.word(); }
 };
 
 // The call site and the communicator of a call. A site is a return address, or the number of a place in a Python file.
@@ -47,7 +47,7 @@ struct Key {
   std::uint32_t communicator = 0; // its number in Communicators, 0 for none
   mpi_hooks::Name name{};
   bool python = false;
-  Question question = {}; // of collectives
+  ChoiceKey question = {}; // of collectives
   bool operator==(const Key&) const = default;
 };
 
@@ -125,13 +125,13 @@ class Rows {
   Row* last_ = nullptr;
 };
 
-struct Communicator;
+struct RecordedCommunicator;
 
 // The communicator or window of a handle as a program gives it. Valid until `epoch` ends.
 struct alignas(32) KnownHandle {
   mpi_hooks::Word given = 0;
   std::uint64_t epoch = 0; // of Communicators
-  Communicator* communicator = nullptr;
+  RecordedCommunicator* communicator = nullptr;
   std::uint32_t kind = 0; // of the communicator; 0: none
   bool window = false;
   mpi_hooks::Language language{};
@@ -165,7 +165,7 @@ class Found {
 };
 
 // Traffic to one rank of the world.
-struct Traffic {
+struct PeerTraffic {
   std::int64_t messages = 0, bytes = 0;                     // point-to-point, sent by this rank
   std::int64_t one_sided_messages = 0, one_sided_bytes = 0; // put, got or accumulated by this rank
 };
@@ -195,7 +195,7 @@ struct ThreadRecord {
   Found<KnownHandle> handles;
   Found<CallSite> sites;
   Rows rows;
-  std::unordered_map<int, Traffic> partners; // by rank of the world
+  std::unordered_map<int, PeerTraffic> partners; // by rank of the world
   std::array<std::unique_ptr<Histogram>, mpi_hooks::names> sizes;
   // The last handles, which most calls have again. No handle of a derived type ever becomes that of a predefined one.
   struct LastHandle {
@@ -203,12 +203,12 @@ struct ThreadRecord {
     bool known = false;
   };
   LastHandle last_type, last_operation;
-  std::uint8_t its_type = Question::none, its_operation = Question::none; // as in Question
+  std::uint8_t its_type = ChoiceKey::none, its_operation = ChoiceKey::none; // as in Question
   // The last partners, by communicator and rank in it: translating a rank costs two calls of the library.
   struct Recent {
     std::uint64_t communicator = 0; // its serial number
     int rank = -1;
-    Traffic* traffic = nullptr;
+    PeerTraffic* traffic = nullptr;
   };
   std::array<Recent, 256> recent{};
   mpi::StatusWords status; // for calls with MPI_STATUS_IGNORE

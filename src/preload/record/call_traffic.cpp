@@ -7,8 +7,8 @@
 
 namespace kumihimo::record {
 
-using mpi_hooks::Call;
-using mpi_hooks::Kind;
+using mpi_hooks::CallKind;
+using mpi_hooks::HookedCall;
 using mpi_hooks::Role;
 
 // A thread keeps the sizes of predefined types, whose handles never stand for another type.
@@ -32,17 +32,17 @@ std::int64_t CallTrafficReader::asked_size_of(mpi::Handle type) const {
   return bytes;
 }
 
-CallTraffic CallTrafficReader::of(const Call& call, int rank) const {
+CallTraffic CallTrafficReader::of(const HookedCall& call, int rank) const {
   const CallTraits& traits = traits_of(call.name);
   if (traits.partner_at >= 0 && call.language == mpi_hooks::Language::c) return of_message(call, traits);
   switch (call.kind()) {
-  case Kind::collective:
-  case Kind::nonblocking_collective:
-  case Kind::persistent_collective: {
+  case CallKind::collective:
+  case CallKind::nonblocking_collective:
+  case CallKind::persistent_collective: {
     const std::int64_t bytes = of_collective(call, rank);
     return {bytes, false, -1, bytes / blocks_of(call, rank)};
   }
-  case Kind::one_sided: {
+  case CallKind::one_sided: {
     // A get has the same bytes at both sides; some have no count.
     const std::int64_t count = call.has(Role::count) ? call.integer(Role::count) : 1;
     const bool gets = call.name == mpi_hooks::Name::Get_accumulate || call.name == mpi_hooks::Name::Rget_accumulate;
@@ -67,7 +67,7 @@ CallTraffic CallTrafficReader::of(const Call& call, int rank) const {
   return {call.has(Role::receive_count) ? received(call) : 0};
 }
 
-std::int64_t CallTrafficReader::received(const Call& call) const {
+std::int64_t CallTrafficReader::received(const HookedCall& call) const {
   int bytes = 0;
   if (call.has(Role::status) &&
       library_.call.Get_count(static_cast<const mpi::StatusWords*>(call.pointer(Role::status)), library_.constants.byte,
@@ -79,7 +79,7 @@ std::int64_t CallTrafficReader::received(const Call& call) const {
 }
 
 // MPI_Alltoallw and MPI_Neighbor_alltoallw have a type for each count.
-std::int64_t CallTrafficReader::sum(const Call& call, Role counts, Role type) const {
+std::int64_t CallTrafficReader::sum(const HookedCall& call, Role counts, Role type) const {
   const int n = mpi_hooks::entries(call, mpi_hooks::array_lengths_of(call), counts);
   const bool each = type == Role::send_types || type == Role::receive_types;
   const std::int64_t size = each ? 0 : size_of(call.handle(type));
@@ -88,7 +88,7 @@ std::int64_t CallTrafficReader::sum(const Call& call, Role counts, Role type) co
   return bytes;
 }
 
-std::vector<std::int64_t> CallTrafficReader::parts_of(const Call& call) const {
+std::vector<std::int64_t> CallTrafficReader::parts_of(const HookedCall& call) const {
   std::vector<std::int64_t> parts;
   const CollectiveRow* const collective = mpi_hooks::collective_of(call.name).row;
   if (!collective || !collective->sends_to_each() || call.has(Role::root) || !call.has(Role::send_counts)) return parts;
@@ -103,14 +103,14 @@ std::vector<std::int64_t> CallTrafficReader::parts_of(const Call& call) const {
 }
 
 // That this rank's part of a collective consists of.
-std::int64_t CallTrafficReader::blocks_of(const Call& call, int rank) {
+std::int64_t CallTrafficReader::blocks_of(const HookedCall& call, int rank) {
   const CollectiveRow& collective = *mpi_hooks::collective_of(call.name).row;
   if (!collective.sends_to_each() || (call.has(Role::root) && call.integer(Role::root) != rank)) return 1;
   const mpi_hooks::ArrayLengths lengths = mpi_hooks::array_lengths_of(call);
   return std::max(1, collective.reduces() ? lengths.own : lengths.sends);
 }
 
-std::int64_t CallTrafficReader::of_collective(const Call& call, int rank) const {
+std::int64_t CallTrafficReader::of_collective(const HookedCall& call, int rank) const {
   const CollectiveRow& collective = *mpi_hooks::collective_of(call.name).row;
   // Between two groups: of MPI_ROOT and MPI_PROC_NULL, negative in both families, most arguments mean nothing.
   const std::int64_t root = call.has(Role::root) ? call.integer(Role::root) : 0;

@@ -25,20 +25,21 @@ class CallTrafficReader {
  public:
   CallTrafficReader(const mpi::Library& library, const mpi::Types& types) : library_(library), types_(types) {}
   // The traffic of a call that has returned. `rank`: this rank in the call's communicator, to recognise the root.
-  CallTraffic of(const mpi_hooks::Call& call, int rank) const;
+  CallTraffic of(const mpi_hooks::HookedCall& call, int rank) const;
   // Of an alltoall of irregular blocks: the bytes to each rank; empty for other calls.
-  std::vector<std::int64_t> parts_of(const mpi_hooks::Call& call) const;
+  std::vector<std::int64_t> parts_of(const mpi_hooks::HookedCall& call) const;
   // The same of a call in C whose traits have a `partner_at`.
-  CallTraffic of_message(const mpi_hooks::Call& call, const CallTraits& traits) const {
+  CallTraffic of_message(const mpi_hooks::HookedCall& call, const CallTraits& traits) const {
     const auto integer = [&](int at) {
       return static_cast<std::int32_t>(static_cast<std::uint32_t>(call.words()[at]));
     };
     const int partner = integer(traits.partner_at);
-    if (partner == library_.constants.proc_null && traits.kind != mpi_hooks::Kind::one_sided) return {0, true, partner};
+    if (partner == library_.constants.proc_null && traits.kind != mpi_hooks::CallKind::one_sided)
+      return {0, true, partner};
     std::int64_t count = 1;
     if (traits.count_at >= 0)
       count = call.large ? static_cast<std::int64_t>(call.words()[traits.count_at]) : integer(traits.count_at);
-    const bool long_handles = library_.family == mpi::Family::open_mpi;
+    const bool long_handles = library_.family == mpi::LibraryFamily::open_mpi;
     const mpi::Handle type =
         long_handles ? static_cast<mpi::Handle>(call.words()[traits.type_at]) : integer(traits.type_at);
     return {count * size_of(type), true, partner};
@@ -47,10 +48,10 @@ class CallTrafficReader {
  private:
   [[gnu::hot]] std::int64_t size_of(mpi::Handle type) const;
   std::int64_t asked_size_of(mpi::Handle type) const; // of the library
-  std::int64_t received(const mpi_hooks::Call& call) const;
-  std::int64_t of_collective(const mpi_hooks::Call& call, int rank) const;
-  static std::int64_t blocks_of(const mpi_hooks::Call& call, int rank);
-  std::int64_t sum(const mpi_hooks::Call& call, mpi_hooks::Role counts, mpi_hooks::Role type) const;
+  std::int64_t received(const mpi_hooks::HookedCall& call) const;
+  std::int64_t of_collective(const mpi_hooks::HookedCall& call, int rank) const;
+  static std::int64_t blocks_of(const mpi_hooks::HookedCall& call, int rank);
+  std::int64_t sum(const mpi_hooks::HookedCall& call, mpi_hooks::Role counts, mpi_hooks::Role type) const;
 
   const mpi::Library& library_;
   const mpi::Types& types_;

@@ -11,7 +11,7 @@
 namespace kumihimo::record {
 
 struct alignas(16) CallTraits {
-  mpi_hooks::Kind kind{};
+  mpi_hooks::CallKind kind{};
   // Where the communicator or the window is among the arguments in C; -1: nowhere. (Fortran's form of a hooked call
   // that is `at_a_site` has the same place.)
   std::int8_t handle_at = -1;
@@ -27,9 +27,9 @@ struct alignas(16) CallTraits {
   std::int8_t partner_at = -1, count_at = -1, type_at = -1;
 };
 
-constexpr CallTraits traits_of(mpi_hooks::Name name, mpi_hooks::Kind kind,
+constexpr CallTraits traits_of(mpi_hooks::Name name, mpi_hooks::CallKind kind,
                                std::initializer_list<mpi_hooks::Role> roles) {
-  using mpi_hooks::Kind;
+  using mpi_hooks::CallKind;
   using mpi_hooks::Role;
   CallTraits traits{kind};
   bool receives = false, has_status = false;
@@ -52,18 +52,20 @@ constexpr CallTraits traits_of(mpi_hooks::Name name, mpi_hooks::Kind kind,
     }
     return std::int8_t{-1};
   };
-  const bool nonblocking = kind == Kind::nonblocking_point_to_point;
-  traits.is_collective =
-      kind == Kind::collective || kind == Kind::nonblocking_collective || kind == Kind::persistent_collective;
-  traits.moves_data |= traits.is_collective || kind == Kind::one_sided || kind == Kind::persistent_point_to_point;
-  traits.at_a_site = kind == Kind::point_to_point || nonblocking || kind == Kind::wait || kind == Kind::test ||
-                     kind == Kind::collective || kind == Kind::nonblocking_collective || kind == Kind::one_sided ||
-                     kind == Kind::synchronisation;
-  traits.receives_with_status = kind == Kind::point_to_point && receives && has_status &&
+  const bool nonblocking = kind == CallKind::nonblocking_point_to_point;
+  traits.is_collective = kind == CallKind::collective || kind == CallKind::nonblocking_collective ||
+                         kind == CallKind::persistent_collective;
+  traits.moves_data |=
+      traits.is_collective || kind == CallKind::one_sided || kind == CallKind::persistent_point_to_point;
+  traits.at_a_site = kind == CallKind::point_to_point || nonblocking || kind == CallKind::wait ||
+                     kind == CallKind::test || kind == CallKind::collective ||
+                     kind == CallKind::nonblocking_collective || kind == CallKind::one_sided ||
+                     kind == CallKind::synchronisation;
+  traits.receives_with_status = kind == CallKind::point_to_point && receives && has_status &&
                                 name != mpi_hooks::Name::Probe && name != mpi_hooks::Name::Mprobe;
   traits.partner_at = place(Role::destination) >= 0 ? place(Role::destination) : place(Role::target);
   const bool gets_by_target = name == mpi_hooks::Name::Get_accumulate || name == mpi_hooks::Name::Rget_accumulate;
-  if (place(Role::partitions) >= 0 || kind == Kind::synchronisation) {
+  if (place(Role::partitions) >= 0 || kind == CallKind::synchronisation) {
     traits.partner_at = -1;
   } else if (gets_by_target) {
     traits.count_at = place(Role::target_count), traits.type_at = place(Role::target_type);
@@ -72,14 +74,14 @@ constexpr CallTraits traits_of(mpi_hooks::Name name, mpi_hooks::Kind kind,
   } else {
     traits.count_at = place(Role::send_count), traits.type_at = place(Role::send_type);
   }
-  traits.may_be_untimed = nonblocking || kind == Kind::one_sided || kind == Kind::synchronisation;
+  traits.may_be_untimed = nonblocking || kind == CallKind::one_sided || kind == CallKind::synchronisation;
   return traits;
 }
 
 inline constexpr std::array<CallTraits, mpi_hooks::names> traits_of_all = [] {
   using enum mpi_hooks::Role;
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
-  traits_of(mpi_hooks::Name::name, mpi_hooks::Kind::kind, {__VA_ARGS__}),
+  traits_of(mpi_hooks::Name::name, mpi_hooks::CallKind::kind, {__VA_ARGS__}),
   return std::array<CallTraits, mpi_hooks::names>{{
 #include "mpi_hooks/calls.def"
   }};

@@ -14,7 +14,7 @@ void Communicators::begin() {
   made(library_.constants.comm_self, {"MPI_COMM_SELF"});
 }
 
-Communicator* Communicators::find(Handle handle, bool window) {
+RecordedCommunicator* Communicators::find(Handle handle, bool window) {
   static thread_local std::array<Cached, 16> cache;
   Cached& cached =
       cache[(static_cast<std::uintptr_t>(handle) >> 4 ^ static_cast<std::uintptr_t>(handle)) % cache.size()];
@@ -23,14 +23,14 @@ Communicator* Communicators::find(Handle handle, bool window) {
     return cached.communicator;
   if (handle == (window ? library_.constants.win_null : library_.constants.comm_null)) return nullptr;
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<Communicator>& known = live_[window][handle];
+  std::unique_ptr<RecordedCommunicator>& known = live_[window][handle];
   if (!known) known = describe(handle, window);
   cached = {handle, epoch, window, known.get()};
   return known.get();
 }
 
-std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window) {
-  auto made = std::make_unique<Communicator>();
+std::unique_ptr<RecordedCommunicator> Communicators::describe(Handle handle, bool window) {
+  auto made = std::make_unique<RecordedCommunicator>();
   const auto& call = library_.call;
   made->handle = handle;
   made->serial = ++serial_;
@@ -101,14 +101,14 @@ int Communicators::deleted(Handle handle, int, void*, void* communicators) {
   return 0;
 }
 
-int Communicators::world_rank(const Communicator& communicator, int rank) {
+int Communicators::world_rank(const RecordedCommunicator& communicator, int rank) {
   if (communicator.world) return rank;
   int in_world = -1;
   if (library_.call.Group_translate_ranks(communicator.group, 1, &rank, world_group_, &in_world) != 0) return -1;
   return in_world == library_.constants.undefined ? -1 : in_world;
 }
 
-Traffic* Communicators::traffic(ThreadRecord& thread, const Communicator& communicator, int rank) {
+PeerTraffic* Communicators::traffic(ThreadRecord& thread, const RecordedCommunicator& communicator, int rank) {
   if (rank < 0) return nullptr;
   const std::size_t at = (communicator.serial * 61 + static_cast<std::size_t>(rank)) % thread.recent.size();
   ThreadRecord::Recent& recent = thread.recent[at];
@@ -119,9 +119,9 @@ Traffic* Communicators::traffic(ThreadRecord& thread, const Communicator& commun
   return recent.traffic;
 }
 
-std::vector<Communicator*> Communicators::sampled() {
+std::vector<RecordedCommunicator*> Communicators::sampled() {
   const std::lock_guard lock(mutex_);
-  std::vector<Communicator*> all;
+  std::vector<RecordedCommunicator*> all;
   for (const auto& [handle, communicator] : live_[0])
     if (communicator && !communicator->samples.empty()) all.push_back(communicator.get());
   return all;

@@ -72,7 +72,7 @@ struct Sample {
   std::shared_ptr<const Completion> completion = {}; // of a non-blocking call: where it waits
 };
 
-struct Communicator {
+struct RecordedCommunicator {
   std::uint64_t serial = 0;
   std::uint32_t kind = 0; // number in the profile
   int size = 0, rank = 0;
@@ -93,8 +93,8 @@ class Communicators {
   void begin(); // once
 
   // The communicator or window of a handle, looked up in the library at its first call. Null for the null handle.
-  Communicator* of(Handle communicator) { return find(communicator, false); }
-  Communicator* of_window(Handle window) { return find(window, true); }
+  RecordedCommunicator* of(Handle communicator) { return find(communicator, false); }
+  RecordedCommunicator* of_window(Handle window) { return find(window, true); }
   // Changes when one ends: until then a handle stands for the same one. Read it before of() or of_window().
   std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
   // Called when a call has made it.
@@ -103,12 +103,12 @@ class Communicators {
   void window_ended(Handle window) { ended(window, true); }
 
   // The rank in the world of a rank in it, or -1.
-  int world_rank(const Communicator& communicator, int rank);
+  int world_rank(const RecordedCommunicator& communicator, int rank);
   // This rank's traffic to a rank of it; null for none (MPI_PROC_NULL, or not in the world).
-  [[gnu::hot]] Traffic* traffic(ThreadRecord& thread, const Communicator& communicator, int rank);
+  [[gnu::hot]] PeerTraffic* traffic(ThreadRecord& thread, const RecordedCommunicator& communicator, int rank);
 
   // Live communicators with samples.
-  std::vector<Communicator*> sampled();
+  std::vector<RecordedCommunicator*> sampled();
   std::vector<CommunicatorKind> kinds();
 
  private:
@@ -116,14 +116,14 @@ class Communicators {
     Handle handle = 0;
     std::uint64_t epoch = 0;
     bool window = false;
-    Communicator* communicator = nullptr;
+    RecordedCommunicator* communicator = nullptr;
   };
-  Communicator* find(Handle handle, bool window);
+  RecordedCommunicator* find(Handle handle, bool window);
   void ended(Handle handle, bool window);
   void forget(Handle handle, bool window); // under the lock
   static int copied(Handle, int, void*, void*, void*, int* flag);
   static int deleted(Handle handle, int, void*, void* communicators);
-  std::unique_ptr<Communicator> describe(Handle handle, bool window);
+  std::unique_ptr<RecordedCommunicator> describe(Handle handle, bool window);
   std::uint32_t number_of(CommunicatorKind kind); // under the lock
 
   const mpi::Library& library_;
@@ -132,7 +132,7 @@ class Communicators {
   std::atomic<std::uint64_t> epoch_ = 1; // counts ends, after which threads forget what they remember
   std::mutex mutex_;
   std::uint64_t serial_ = 0;
-  std::unordered_map<Handle, std::unique_ptr<Communicator>> live_[2]; // windows are the second
+  std::unordered_map<Handle, std::unique_ptr<RecordedCommunicator>> live_[2]; // windows are the second
   std::unordered_map<Handle, Origin> origins_[2];
   std::vector<CommunicatorKind> kinds_; // a kind's number is its place and one more
   std::map<std::tuple<Origin, int, int, bool>, std::uint32_t> numbers_;

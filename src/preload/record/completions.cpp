@@ -13,15 +13,15 @@ struct Noted {
 
 } // namespace
 
-bool completes(const mpi_hooks::Call& call) {
-  const bool of_kind = call.kind() == mpi_hooks::Kind::wait || call.kind() == mpi_hooks::Kind::test;
+bool completes(const mpi_hooks::HookedCall& call) {
+  const bool of_kind = call.kind() == mpi_hooks::CallKind::wait || call.kind() == mpi_hooks::CallKind::test;
   return of_kind && (call.has(Role::request) || call.has(Role::requests)) &&
          (call.has(Role::status) || call.has(Role::statuses));
 }
 
 const std::vector<mpi::Handle>& noted_requests() { return PerThread<Noted>::mine().requests; }
 
-void note_requests(const mpi_hooks::Call& call) {
+void note_requests(const mpi_hooks::HookedCall& call) {
   std::vector<mpi::Handle>& requests = PerThread<Noted>::mine().requests;
   requests.clear();
   const bool several = call.has(Role::requests);
@@ -29,7 +29,7 @@ void note_requests(const mpi_hooks::Call& call) {
   for (std::int64_t i = 0; i < n; ++i) requests.push_back(call.handle(several ? Role::requests : Role::request, i));
 }
 
-std::vector<int> completed(const mpi_hooks::Call& call) {
+std::vector<int> completed(const mpi_hooks::HookedCall& call) {
   std::vector<int> places;
   // A Fortran index counts from one.
   const int base = call.language == mpi_hooks::Language::fortran ? 1 : 0;

@@ -24,16 +24,16 @@ bool kernel_uses_counter() {
   return std::getline(file, name) && name == "tsc";
 }
 
-struct Reading {
+struct CounterReading {
   std::uint64_t ticks = 0;
   std::int64_t ns = 0;
 };
 
 // Reads the counter and the clock together: the closest of a few readings, since the thread may lose its processor in
 // between.
-Reading read_both() {
+CounterReading read_both() {
   constexpr int readings = 3;
-  Reading closest;
+  CounterReading closest;
   std::uint64_t least = ~std::uint64_t{0};
   for (int i = 0; i < readings; ++i) {
     const std::uint64_t before = __rdtsc();
@@ -45,7 +45,7 @@ Reading read_both() {
 }
 
 struct ThreadClock {
-  Reading first, latest;
+  CounterReading first, latest;
   double ns_per_tick = 0;        // between the two
   std::uint64_t valid_ticks = 0; // after `latest`
   std::int64_t last_ns = 0;      // that was returned
@@ -69,7 +69,7 @@ struct ThreadClock {
     constexpr double same_rate = 1e-3;
     valid_ticks = 0;
     if (const std::int64_t now = measure::now_ns(); first.ns != 0 && now - first.ns < period_ns) return not_before(now);
-    const Reading before = std::exchange(latest, read_both());
+    const CounterReading before = std::exchange(latest, read_both());
     const double rate = rate_between(first, latest);
     if (first.ns == 0 || std::abs(rate_between(before, latest) / rate - 1) > same_rate)
       return first = latest, not_before(latest.ns);
@@ -78,7 +78,7 @@ struct ThreadClock {
     return not_before(latest.ns);
   }
 
-  static double rate_between(const Reading& a, const Reading& b) {
+  static double rate_between(const CounterReading& a, const CounterReading& b) {
     return static_cast<double>(b.ns - a.ns) / static_cast<double>(static_cast<std::int64_t>(b.ticks - a.ticks));
   }
 };

@@ -11,11 +11,11 @@
 namespace kumihimo::record {
 namespace {
 
-struct Event {
+struct PerfEvent {
   std::uint32_t type;
   std::uint64_t config;
 };
-constexpr std::array<Event, counter_names.size()> events{{
+constexpr std::array<PerfEvent, counter_names.size()> events{{
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
@@ -23,7 +23,7 @@ constexpr std::array<Event, counter_names.size()> events{{
      PERF_COUNT_HW_CACHE_DTLB | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
 }};
 
-int open_counter(const Event& event) {
+int open_counter(const PerfEvent& event) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = event.type;

@@ -19,7 +19,7 @@ void PendingCollectives::forget(mpi::Handle request) {
   number_ = pending_.size();
 }
 
-void PendingCollectives::complete(const mpi_hooks::Call& call, std::int64_t entry_ns, std::int64_t exit_ns,
+void PendingCollectives::complete(const mpi_hooks::HookedCall& call, std::int64_t entry_ns, std::int64_t exit_ns,
                                   bool counts) {
   std::vector<mpi::Handle> requests;
   for (const int index : completed(call))

@@ -28,7 +28,7 @@ class PendingCollectives {
   void forget(mpi::Handle request);
   // Adds to the rows of those among the noted requests that the call has completed; any thread may have begun them.
   // Requests that one call completes share its time. `counts`: whether the program is recorded.
-  void complete(const mpi_hooks::Call& call, std::int64_t entry_ns, std::int64_t exit_ns, bool counts);
+  void complete(const mpi_hooks::HookedCall& call, std::int64_t entry_ns, std::int64_t exit_ns, bool counts);
 
  private:
   mpi::Handle request_null_;

@@ -78,7 +78,7 @@ json values_of(const Counters::Values& values, const Counters::Values& before) {
 
 template <class Value>
 json name_or_null(std::uint8_t number) {
-  return number == Question::none ? json(nullptr) : json(name_of(static_cast<Value>(number)));
+  return number == ChoiceKey::none ? json(nullptr) : json(name_of(static_cast<Value>(number)));
 }
 
 json row_of(const Row& row, Sites& sites) {
@@ -95,7 +95,7 @@ json row_of(const Row& row, Sites& sites) {
     if (const auto error = row.timed.error_ns()) object["seconds_error"] = *error * 1e-9;
   }
   if (row.collective) {
-    const Question& question = row.key.question;
+    const ChoiceKey& question = row.key.question;
     object["bytes_from"] = least_of_class(question.size_class);
     object["smallest_bytes"] = row.smallest;
     object["largest_bytes"] = row.largest;
@@ -133,7 +133,7 @@ json kind_of(const CommunicatorKind& kind, Sites& sites) {
           {"made", kind.made}};
 }
 
-json region_of(const Regions::Identity& identity, const Region& region) {
+json region_of(const Regions::Identity& identity, const RegionCounts& region) {
   json object{{"name", identity.first},
               {"passages", region.passages},
               {"seconds", seconds(region.ns)},
@@ -168,7 +168,7 @@ json srun_mpi(int ranks) {
   return is_of_step && !is_of_mpirun ? json(environment("SLURM_MPI_TYPE")) : json(nullptr);
 }
 
-json trace_of(const Trace& trace, Sites& sites) {
+json trace_of(const TraceBuffer& trace, Sites& sites) {
   const auto [events, left_out] = trace.counts();
   json numbers = json::array();
   for (const auto& [site, python] : trace.sites()) numbers.push_back(sites.number(site, python));
@@ -211,7 +211,7 @@ std::string Recorder::part(bool whole) {
   Sites sites;
   json calls = json::array(), kinds = json::array(), sizes = json::object(), partners = json::array(),
        regions = json::array();
-  std::map<int, Traffic> traffic;
+  std::map<int, PeerTraffic> traffic;
   std::map<std::string, Histogram> histograms;
   std::int64_t mpi_ns = 0;
   const int left_out = each_at_rest([&](const ThreadRecord& thread) {
@@ -262,7 +262,7 @@ std::string Recorder::part(bool whole) {
 void Recorder::ends() {
   const ThreadRecord& mine = thread();
   const std::int64_t ended_ns = Clock::now_ns();
-  const Event end(ended_ns, trace::Kind::end_program, elapsed(mine, ended_ns));
+  const Event end(ended_ns, trace::EventKind::end_program, elapsed(mine, ended_ns));
   wait_time_.split(communicators_.sampled());
   wait_time_.split_rest();
   // A private communicator, so that no receive of the program matches; MPI_Comm_dup would call its attribute functions.
@@ -278,7 +278,7 @@ void Recorder::write_events(const Event& end) {
   if (!trace_) return;
   each_at_rest([this](ThreadRecord& thread) { add_polls(thread); });
   const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank());
-  report(trace_.write(path, clock_, {rank(), ranks(), {begun_ns_, trace::Kind::begin_program}, end}));
+  report(trace_.write(path, clock_, {rank(), ranks(), {begun_ns_, trace::EventKind::begin_program}, end}));
 }
 
 // To the command that waits for the files, or to the user if the command is on another node.

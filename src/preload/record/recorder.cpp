@@ -15,17 +15,17 @@
 
 namespace kumihimo::record {
 
-using mpi_hooks::Call;
-using mpi_hooks::Kind;
+using mpi_hooks::CallKind;
+using mpi_hooks::HookedCall;
 using mpi_hooks::Name;
 using mpi_hooks::Role;
 
 namespace {
 
-bool is_blocking_collective(const Call& call) { return call.kind() == Kind::collective; }
+bool is_blocking_collective(const HookedCall& call) { return call.kind() == CallKind::collective; }
 
 // With the extension for fault tolerance, nothing can be sent on a revoked communicator, after a rank failed.
-bool is_revoked(const Communicator& communicator) {
+bool is_revoked(const RecordedCommunicator& communicator) {
   static const auto ask = reinterpret_cast<int (*)(mpi::Handle, int*)>(mpi::loaded_symbol("PMPIX_Comm_is_revoked"));
   int is = 0;
   return ask && ask(communicator.handle, &is) == 0 && is;
@@ -41,7 +41,7 @@ WaitsFor awaited_in(Name name) {
 
 } // namespace
 
-Key Recorder::key_of(const Call& call, const Communicator* communicator) const {
+Key Recorder::key_of(const HookedCall& call, const RecordedCommunicator* communicator) const {
   Key key{reinterpret_cast<std::uintptr_t>(call.site), communicator ? communicator->kind : 0, call.name, false};
   PythonFrames& python = PythonFrames::get();
   if (python.is_python(call.site))
@@ -53,8 +53,8 @@ Key Recorder::key_of(const Call& call, const Communicator* communicator) const {
 }
 
 // The question of a collective that has returned without an error.
-Question Recorder::question_of(const Call& call, const CallTraffic& moved, ThreadRecord& mine) const {
-  Question question;
+ChoiceKey Recorder::question_of(const HookedCall& call, const CallTraffic& moved, ThreadRecord& mine) const {
+  ChoiceKey question;
   question.size_class = static_cast<std::uint8_t>(class_of(moved.length));
   for (const Role role : {Role::send_buffer, Role::receive_buffer})
     if (call.has(role) && call.in_place(role)) question.in_place = 1;
@@ -70,7 +70,7 @@ Question Recorder::question_of(const Call& call, const CallTraffic& moved, Threa
     const mpi::Handle handle = call.handle(role);
     if (is_new(mine.last_type, handle)) {
       const mpi::NamedType* const known = types_.find(handle);
-      mine.its_type = known ? static_cast<std::uint8_t>(known->type) : Question::none;
+      mine.its_type = known ? static_cast<std::uint8_t>(known->type) : ChoiceKey::none;
     }
     question.type = mine.its_type;
   }
@@ -84,13 +84,13 @@ Question Recorder::question_of(const Call& call, const CallTraffic& moved, Threa
 }
 
 // What a call that has returned without an error has moved.
-CallTraffic Recorder::moved_by(const Call& call, const Communicator* communicator) const {
-  if (call.kind() == Kind::start || (!communicator && !call.has(Role::receive_count))) return {};
+CallTraffic Recorder::moved_by(const HookedCall& call, const RecordedCommunicator* communicator) const {
+  if (call.kind() == CallKind::start || (!communicator && !call.has(Role::receive_count))) return {};
   return call_traffic_.of(call, communicator ? communicator->rank_of_root() : 0);
 }
 
-Communicator* Recorder::communicator_of(const Call& call) {
-  if (call.kind() == Kind::environment) return nullptr;
+RecordedCommunicator* Recorder::communicator_of(const HookedCall& call) {
+  if (call.kind() == CallKind::environment) return nullptr;
   if (call.has(Role::communicator)) return communicators_.of(call.handle(Role::communicator));
   if (call.has(Role::window)) return communicators_.of_window(call.handle(Role::window));
   if (call.has(Role::ended_communicator)) return communicators_.of(call.handle_at(Role::ended_communicator));
@@ -98,31 +98,31 @@ Communicator* Recorder::communicator_of(const Call& call) {
   return nullptr;
 }
 
-KnownHandle Recorder::known_handle(const Call& call, const CallTraits& traits, mpi_hooks::Word handle,
+KnownHandle Recorder::known_handle(const HookedCall& call, const CallTraits& traits, mpi_hooks::Word handle,
                                    std::uint64_t epoch) {
-  Communicator* const communicator = communicator_of(call);
+  RecordedCommunicator* const communicator = communicator_of(call);
   return {handle, epoch, communicator, communicator ? communicator->kind : 0, traits.is_window, call.language};
 }
 
-void Recorder::note_communicator(Call& call, Communicator* communicator) {
+void Recorder::note_communicator(HookedCall& call, RecordedCommunicator* communicator) {
   call.notes[on] = reinterpret_cast<mpi_hooks::Word>(communicator);
   call.notes[kind_number] = communicator ? communicator->kind : 0;
 }
 
-void Recorder::before_timed(Call& call) {
+void Recorder::before_timed(HookedCall& call) {
   const CallTraits& traits = traits_of(call.name);
-  auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
+  auto* const communicator = reinterpret_cast<RecordedCommunicator*>(call.notes[on]);
   switch (traits.kind) {
-  case Kind::collective:
-  case Kind::nonblocking_collective:
+  case CallKind::collective:
+  case CallKind::nonblocking_collective:
     if (communicator) before_collective(call, *communicator);
     break;
-  case Kind::point_to_point:
+  case CallKind::point_to_point:
     if (traits.receives_with_status && call.ignores_status())
       call.replace(Role::status, reinterpret_cast<mpi_hooks::Word>(&thread().status));
     break;
-  case Kind::wait:
-  case Kind::test:
+  case CallKind::wait:
+  case CallKind::test:
     if (call.name == Name::Request_free) forget_request(call);
     if ((trace_ || pending_collectives_.any()) && completes(call)) {
       note_requests(call);
@@ -130,9 +130,9 @@ void Recorder::before_timed(Call& call) {
     }
     if (trace_ && completes(call)) trace_.before_completion(call);
     break;
-  case Kind::communicator_end:
-  case Kind::window_end: before_end(call); break;
-  case Kind::environment:
+  case CallKind::communicator_end:
+  case CallKind::window_end: before_end(call); break;
+  case CallKind::environment:
     if (const CountingFlag::Scope counting(thread().counting, over_); trace_ && counting) add_polls(thread());
     if (call.name == Name::Finalize) world_ends();
     if (call.name == Name::Abort && end()) write_alone();
@@ -141,7 +141,7 @@ void Recorder::before_timed(Call& call) {
   }
 }
 
-void Recorder::before_collective(Call& call, Communicator& communicator) {
+void Recorder::before_collective(HookedCall& call, RecordedCommunicator& communicator) {
   if (communicator.inter || communicator.size <= 1 || communicator.of_session) return;
   if (settings_.sync) {
     if (!is_blocking_collective(call)) return;
@@ -153,8 +153,8 @@ void Recorder::before_collective(Call& call, Communicator& communicator) {
   }
 }
 
-void Recorder::before_end(const Call& call) {
-  auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
+void Recorder::before_end(const HookedCall& call) {
+  auto* const communicator = reinterpret_cast<RecordedCommunicator*>(call.notes[on]);
   if (!communicator) return;
   if (!communicator->samples.empty() && !is_revoked(*communicator)) {
     if (call.name == Name::Comm_free)
@@ -166,12 +166,12 @@ void Recorder::before_end(const Call& call) {
   if (call.has(Role::ended_window)) communicators_.window_ended(call.handle_at(Role::ended_window));
 }
 
-void Recorder::after_untimed(const Call& call, int code) {
+void Recorder::after_untimed(const HookedCall& call, int code) {
   ThreadRecord& mine = thread();
   const CountingFlag::Scope counting(mine.counting, over_);
   if (!counting) return;
   const CallTraits& traits = traits_of(call.name);
-  const auto* const communicator = reinterpret_cast<const Communicator*>(call.notes[on]);
+  const auto* const communicator = reinterpret_cast<const RecordedCommunicator*>(call.notes[on]);
   Row& row = *reinterpret_cast<const CallSite*>(call.notes[at_site])->row;
   ++row.calls;
   mine.last_was_timed = false;
@@ -181,26 +181,26 @@ void Recorder::after_untimed(const Call& call, int code) {
     return count(call, communicator, moved_by(call, communicator), row, mine);
   const CallTraffic moved = call_traffic_.of_message(call, traits);
   row.bytes += moved.bytes;
-  count_message(moved, *communicator, traits.kind == Kind::one_sided, mine);
+  count_message(moved, *communicator, traits.kind == CallKind::one_sided, mine);
 }
 
-void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
+void Recorder::after(const HookedCall& call, int code, std::int64_t exit_ns) {
   ThreadRecord& mine = thread();
   const CountingFlag::Scope counting(mine.counting, over_);
   if (!counting) return;
   if (call.name == Name::Pcontrol) return control(call);
   const CallTraits& traits = traits_of(call.name);
-  const bool ends = traits.kind == Kind::communicator_end || traits.kind == Kind::window_end;
-  auto* const communicator = ends ? nullptr : reinterpret_cast<Communicator*>(call.notes[on]);
+  const bool ends = traits.kind == CallKind::communicator_end || traits.kind == CallKind::window_end;
+  auto* const communicator = ends ? nullptr : reinterpret_cast<RecordedCommunicator*>(call.notes[on]);
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   std::int64_t ns = exit_ns - entry_ns;
-  const bool blocking_collective = traits.kind == Kind::collective;
+  const bool blocking_collective = traits.kind == CallKind::collective;
   const bool synced = settings_.sync && blocking_collective && communicator && !communicator->of_session;
   if (synced) ns += mine.sync_ns;
   Row* row = nullptr;
   if (recording_.load(std::memory_order_relaxed)) {
     const CallTraffic moved = code == 0 && traits.moves_data ? moved_by(call, communicator) : CallTraffic{};
-    Question question;
+    ChoiceKey question;
     if (code == 0 && communicator && traits.is_collective) question = question_of(call, moved, mine);
     row = &find_row(call, communicator, question, mine);
     if (ns > row->longest_ns) row->longest_ns = ns;
@@ -216,15 +216,16 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
       row->apart_calls += mine.last_was_timed;
       row->smallest = std::min(row->smallest, moved.length), row->largest = std::max(row->largest, moved.length);
     }
-    if (code == 0 && (traits.moves_data || traits.kind == Kind::start)) count(call, communicator, moved, *row, mine);
+    if (code == 0 && (traits.moves_data || traits.kind == CallKind::start))
+      count(call, communicator, moved, *row, mine);
   }
-  if (traits.kind != Kind::environment) mine.mpi_ns += ns; // the program's time goes from MPI_Init to MPI_Finalize
-  if (code == 0 && (traits.kind == Kind::communicator || traits.kind == Kind::window))
+  if (traits.kind != CallKind::environment) mine.mpi_ns += ns; // the program's time goes from MPI_Init to MPI_Finalize
+  if (code == 0 && (traits.kind == CallKind::communicator || traits.kind == CallKind::window))
     note_handles(call, communicator, row);
   if (code == 0) forget_reused_handle(call, traits);
-  if (traits.kind == Kind::nonblocking_collective && communicator)
+  if (traits.kind == CallKind::nonblocking_collective && communicator)
     begin_collective(call, *communicator, code == 0 ? row : nullptr, exit_ns);
-  const bool is_completion = traits.kind == Kind::wait || traits.kind == Kind::test;
+  const bool is_completion = traits.kind == CallKind::wait || traits.kind == CallKind::test;
   if (code == 0 && is_completion && call.notes[has_noted] && pending_collectives_.any())
     pending_collectives_.complete(call, entry_ns, exit_ns, recording_.load(std::memory_order_relaxed));
   if (blocking_collective && communicator) after_collective(call, *communicator, row, exit_ns);
@@ -235,7 +236,8 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
 }
 
 // `row`: null if the call failed or is not recorded.
-void Recorder::begin_collective(const Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns) {
+void Recorder::begin_collective(const HookedCall& call, RecordedCommunicator& communicator, Row* row,
+                                std::int64_t exit_ns) {
   std::shared_ptr<Completion> completion;
   if (call.notes[weight] != 0) {
     completion = std::make_shared<Completion>();
@@ -246,7 +248,7 @@ void Recorder::begin_collective(const Call& call, Communicator& communicator, Ro
   pending_collectives_.add(call.handle_at(Role::request), {row, exit_ns, std::move(completion)});
 }
 
-void Recorder::keep_sample(const Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns,
+void Recorder::keep_sample(const HookedCall& call, RecordedCommunicator& communicator, Row* row, std::int64_t exit_ns,
                            std::shared_ptr<const Completion> completion) {
   const WaitsFor awaited = awaited_in(call.name);
   const bool rooted = awaited == WaitsFor::root || awaited == WaitsFor::all_by_the_root;
@@ -267,11 +269,12 @@ void Recorder::keep_sample(const Call& call, Communicator& communicator, Row* ro
 }
 
 // Whether calls at its site may be untimed, after find_row().
-bool Recorder::may_have_untimed(const Call& call, const CallTraits& traits) const {
+bool Recorder::may_have_untimed(const HookedCall& call, const CallTraits& traits) const {
   return traits.may_be_untimed && !trace_ && reinterpret_cast<const CallSite*>(call.notes[at_site])->row;
 }
 
-Row& Recorder::find_row(const Call& call, const Communicator* communicator, Question question, ThreadRecord& mine) {
+Row& Recorder::find_row(const HookedCall& call, const RecordedCommunicator* communicator, ChoiceKey question,
+                        ThreadRecord& mine) {
   auto* const site = reinterpret_cast<CallSite*>(call.notes[at_site]);
   if (site && site->row && site->row->key.question == question) [[likely]]
     return *site->row;
@@ -283,7 +286,8 @@ Row& Recorder::find_row(const Call& call, const Communicator* communicator, Ques
   return row;
 }
 
-void Recorder::after_collective(const Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns) {
+void Recorder::after_collective(const HookedCall& call, RecordedCommunicator& communicator, Row* row,
+                                std::int64_t exit_ns) {
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   if (row) row->blocking_collective = true;
   if (call.notes[weight] != 0) return keep_sample(call, communicator, row, exit_ns);
@@ -297,33 +301,35 @@ void Recorder::after_collective(const Call& call, Communicator& communicator, Ro
   row->transferring_ns += exit_ns - entry_ns;
 }
 
-void Recorder::count(const Call& call, const Communicator* communicator, const CallTraffic& moved, Row& row,
-                     ThreadRecord& mine) {
-  if (call.kind() == Kind::start) {
+void Recorder::count(const HookedCall& call, const RecordedCommunicator* communicator, const CallTraffic& moved,
+                     Row& row, ThreadRecord& mine) {
+  if (call.kind() == CallKind::start) {
     const Role role = call.has(Role::requests) ? Role::requests : Role::request;
     const std::int64_t n = call.has(Role::requests) ? call.integer(Role::request_count) : 1;
     for (std::int64_t i = 0; i < n; ++i) start(call.handle(role, i), row, mine);
     return;
   }
   if (!communicator && !call.has(Role::receive_count)) return;
-  const bool persistent = call.kind() == Kind::persistent_collective || call.kind() == Kind::persistent_point_to_point;
+  const bool persistent =
+      call.kind() == CallKind::persistent_collective || call.kind() == CallKind::persistent_point_to_point;
   if (persistent) return note_persistent(call, communicator, moved);
   row.bytes += moved.bytes;
-  if (call.kind() == Kind::collective || call.kind() == Kind::nonblocking_collective)
+  if (call.kind() == CallKind::collective || call.kind() == CallKind::nonblocking_collective)
     mine.note_size(call.name, moved.bytes);
-  if (moved.sends && communicator) count_message(moved, *communicator, call.kind() == Kind::one_sided, mine);
+  if (moved.sends && communicator) count_message(moved, *communicator, call.kind() == CallKind::one_sided, mine);
 }
 
-void Recorder::count_message(const CallTraffic& moved, const Communicator& communicator, bool one_sided,
+void Recorder::count_message(const CallTraffic& moved, const RecordedCommunicator& communicator, bool one_sided,
                              ThreadRecord& mine) {
-  Traffic* const traffic = communicators_.traffic(mine, communicator, moved.partner);
+  PeerTraffic* const traffic = communicators_.traffic(mine, communicator, moved.partner);
   if (!traffic) return;
   ++(one_sided ? traffic->one_sided_messages : traffic->messages);
   (one_sided ? traffic->one_sided_bytes : traffic->bytes) += moved.bytes;
 }
 
-void Recorder::note_persistent(const Call& call, const Communicator* communicator, const CallTraffic& moved) {
-  const bool collective = call.kind() == Kind::persistent_collective;
+void Recorder::note_persistent(const HookedCall& call, const RecordedCommunicator* communicator,
+                               const CallTraffic& moved) {
+  const bool collective = call.kind() == CallKind::persistent_collective;
   if (!collective && !moved.sends) return forget_request(call); // the sender counts the data of a start
   Persistent persistent{call.name, moved.bytes, collective, -1};
   if (moved.sends && moved.partner >= 0 && communicator)
@@ -333,7 +339,7 @@ void Recorder::note_persistent(const Call& call, const Communicator* communicato
 }
 
 // The handle of a freed request may be used again.
-void Recorder::forget_request(const Call& call) {
+void Recorder::forget_request(const HookedCall& call) {
   const mpi::Handle request = call.handle_at(Role::request);
   trace_.forget(request);
   pending_collectives_.forget(request);
@@ -342,8 +348,8 @@ void Recorder::forget_request(const Call& call) {
 }
 
 // A collective that was completed past every hook is still pending, and a message has its handle now.
-void Recorder::forget_reused_handle(const Call& call, const CallTraits& traits) {
-  if (traits.kind == Kind::nonblocking_point_to_point && call.has(Role::request) && pending_collectives_.any())
+void Recorder::forget_reused_handle(const HookedCall& call, const CallTraits& traits) {
+  if (traits.kind == CallKind::nonblocking_point_to_point && call.has(Role::request) && pending_collectives_.any())
     pending_collectives_.forget(call.handle_at(Role::request));
 }
 
@@ -355,59 +361,59 @@ void Recorder::start(mpi::Handle request, Row& row, ThreadRecord& mine) {
   row.bytes += persistent.bytes;
   if (persistent.collective) mine.note_size(persistent.name, persistent.bytes);
   if (persistent.partner < 0) return;
-  Traffic& traffic = mine.partners[persistent.partner];
+  PeerTraffic& traffic = mine.partners[persistent.partner];
   ++traffic.messages;
   traffic.bytes += persistent.bytes;
 }
 
-void Recorder::note_handles(const Call& call, const Communicator* communicator, const Row* row) {
-  const bool window = call.kind() == Kind::window;
+void Recorder::note_handles(const HookedCall& call, const RecordedCommunicator* communicator, const Row* row) {
+  const bool window = call.kind() == CallKind::window;
   Origin origin{std::string(call.description().name), communicator ? communicator->kind : 0, 0, false, window};
   if (row) origin.site = row->key.site, origin.python = row->key.python;
   communicators_.made(call.handle_at(window ? Role::new_window : Role::new_communicator), std::move(origin));
 }
 
-void Recorder::control(const Call& call) {
+void Recorder::control(const HookedCall& call) {
   const std::int64_t level = call.integer(Role::level);
   const auto name = level == 1 || level == -1 ? text_at(reinterpret_cast<const void*>(call.words()[1])) : std::nullopt;
   if (level >= 0) recording_ = level != 0;
   if (name && level == 1) regions_.begin(*name, "", thread().mpi_ns, false);
   if (name && level == -1) regions_.end(*name, thread().mpi_ns);
-  if (name) trace_region(level == 1 ? trace::Kind::begin_region : trace::Kind::end_region, *name);
+  if (name) trace_region(level == 1 ? trace::EventKind::begin_region : trace::EventKind::end_region, *name);
 }
 
 void Recorder::begin_region(const char* name, const char* expectation) {
   if (!name) return;
   regions_.begin(name, expectation ? expectation : "", thread().mpi_ns);
-  trace_region(trace::Kind::begin_region, name);
+  trace_region(trace::EventKind::begin_region, name);
 }
 
 void Recorder::end_region(const char* name) {
   if (!name) return;
   regions_.end(name, thread().mpi_ns);
-  trace_region(trace::Kind::end_region, name);
+  trace_region(trace::EventKind::end_region, name);
 }
 
-void Recorder::trace(const Call& call, const Communicator* communicator, const Row* row, int code,
+void Recorder::trace(const HookedCall& call, const RecordedCommunicator* communicator, const Row* row, int code,
                      std::int64_t exit_ns) {
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   ThreadRecord& mine = thread();
-  Event event(entry_ns, trace::Kind::leave);
+  Event event(entry_ns, trace::EventKind::leave);
   static_assert(mpi_hooks::names <= 256);
   event.call = static_cast<std::uint8_t>(call.name), event.thread = mine.number;
   trace::Enter enter{elapsed(mine, settings_.sync ? mine.hooked_ns : entry_ns)}; // a barrier lies between
-  if (row) enter.site = static_cast<std::uint32_t>(trace_.number_of(Trace::Site{row->key.site, row->key.python}));
+  if (row) enter.site = static_cast<std::uint32_t>(trace_.number_of(TraceBuffer::Site{row->key.site, row->key.python}));
   std::vector<Event> events{event};
-  events.front().become(trace::Kind::enter, enter);
+  events.front().become(trace::EventKind::enter, enter);
   if (code == 0 && communicator) note_messages(call, *communicator, event, exit_ns, events);
-  if (code == 0 && call.kind() == Kind::start) note_starts(call, event, events);
+  if (code == 0 && call.kind() == CallKind::start) note_starts(call, event, events);
   if (code == 0 && completes(call))
     for (Event ended : trace_.after_completion(call)) {
       ended.at_ns = exit_ns, ended.thread = event.thread;
       events.push_back(ended);
     }
   event.at_ns = exit_ns;
-  if (call.kind() == Kind::test && events.size() == 1) {
+  if (call.kind() == CallKind::test && events.size() == 1) {
     ThreadRecord::Polls& polls = mine.polls;
     ++polls.calls, polls.ns += exit_ns - entry_ns;
     polls.since_leave.processor_ns += enter.since_leave.processor_ns;
@@ -446,18 +452,18 @@ void Recorder::add_polls(ThreadRecord& mine) {
   trace_.add({polls.enter, polls.leave});
 }
 
-void Recorder::trace_region(trace::Kind kind, const std::string& name) {
+void Recorder::trace_region(trace::EventKind kind, const std::string& name) {
   if (!trace_) return;
   ThreadRecord& mine = thread();
   const CountingFlag::Scope counting(mine.counting, over_);
   if (!counting) return;
   add_polls(mine);
-  Event event(Clock::now_ns(), kind, trace::Region{static_cast<std::uint32_t>(trace_.number_of(name))});
+  Event event(Clock::now_ns(), kind, trace::RegionEvent{static_cast<std::uint32_t>(trace_.number_of(name))});
   event.thread = mine.number;
   trace_.add({event});
 }
 
-void Recorder::note_starts(const Call& call, const Event& entry, std::vector<Event>& events) {
+void Recorder::note_starts(const HookedCall& call, const Event& entry, std::vector<Event>& events) {
   const bool several = call.has(Role::requests);
   const std::int64_t n = several ? call.integer(Role::request_count) : 1;
   for (std::int64_t i = 0; i < n; ++i)
@@ -468,52 +474,55 @@ void Recorder::note_starts(const Call& call, const Event& entry, std::vector<Eve
 }
 
 // `event`: with the call and its time of entry.
-void Recorder::note_messages(const Call& call, const Communicator& communicator, Event event, std::int64_t exit_ns,
-                             std::vector<Event>& events) {
-  const bool persistent = call.kind() == Kind::persistent_point_to_point || call.kind() == Kind::persistent_collective;
-  const bool blocking = is_blocking_collective(call) || call.kind() == Kind::point_to_point;
+void Recorder::note_messages(const HookedCall& call, const RecordedCommunicator& communicator, Event event,
+                             std::int64_t exit_ns, std::vector<Event>& events) {
+  const bool persistent =
+      call.kind() == CallKind::persistent_point_to_point || call.kind() == CallKind::persistent_collective;
+  const bool blocking = is_blocking_collective(call) || call.kind() == CallKind::point_to_point;
   const auto number = static_cast<std::uint32_t>(call.notes[kind_number]);
-  const auto begin = [&](trace::Kind kind, const auto& what, Trace::InWorld in_world = {}) {
+  const auto begin = [&](trace::EventKind kind, const auto& what, TraceBuffer::InWorld in_world = {}) {
     event.become(kind, what);
     if (persistent) return trace_.keep(call.handle_at(Role::request), event, std::move(in_world));
     trace_.begin(call.handle_at(Role::request), event, std::move(in_world));
     events.push_back(event);
   };
-  const auto add = [&](trace::Kind kind, const auto& what, std::int64_t at_ns) {
+  const auto add = [&](trace::EventKind kind, const auto& what, std::int64_t at_ns) {
     event.become(kind, what);
     events.push_back(event);
     events.back().at_ns = at_ns;
   };
   const std::int64_t entry_ns = event.at_ns;
   if (traits_of(call.name).is_collective) {
-    trace::Collective what{call_traffic_.of(call, communicator.rank_of_root()).bytes};
+    trace::CollectiveEvent what{call_traffic_.of(call, communicator.rank_of_root()).bytes};
     if (call.has(Role::root)) what.root = static_cast<std::int32_t>(call.integer(Role::root));
     what.communicator = number;
     what.parts = trace_.parts(call_traffic_.parts_of(call));
     what.row = static_cast<std::uint8_t>(mpi_hooks::collective_of(call.name).row->index);
-    return blocking ? add(trace::Kind::collective, what, exit_ns) : begin(trace::Kind::start_collective, what);
+    return blocking ? add(trace::EventKind::collective, what, exit_ns)
+                    : begin(trace::EventKind::start_collective, what);
   }
-  if (!blocking && !persistent && call.kind() != Kind::nonblocking_point_to_point) return;
+  if (!blocking && !persistent && call.kind() != CallKind::nonblocking_point_to_point) return;
   const auto in_world = [&](int rank) { return rank < 0 ? -1 : communicators_.world_rank(communicator, rank); };
   if (call.has(Role::destination)) {
-    trace::Message what{call_traffic_.of(call, communicator.rank_of_root()).bytes,
-                        in_world(static_cast<int>(call.integer(Role::destination))),
-                        static_cast<std::int32_t>(call.integer(Role::send_tag)), number};
-    if (what.peer >= 0) blocking ? add(trace::Kind::send, what, entry_ns) : begin(trace::Kind::start_send, what);
+    trace::MessageEvent what{call_traffic_.of(call, communicator.rank_of_root()).bytes,
+                             in_world(static_cast<int>(call.integer(Role::destination))),
+                             static_cast<std::int32_t>(call.integer(Role::send_tag)), number};
+    if (what.peer >= 0)
+      blocking ? add(trace::EventKind::send, what, entry_ns) : begin(trace::EventKind::start_send, what);
   } else if (call.has(Role::source) && call.integer(Role::source) == library_.constants.proc_null) {
     return; // MPICH's MPI_Waitall tells rank 0 as the source
   } else if (!blocking && call.has(Role::request)) {
-    begin(trace::Kind::start_receive, trace::Message{.communicator = number},
+    begin(trace::EventKind::start_receive, trace::MessageEvent{.communicator = number},
           [this, handle = communicator.handle](int source) {
-            const Communicator* const c = source < 0 ? nullptr : communicators_.of(handle);
+            const RecordedCommunicator* const c = source < 0 ? nullptr : communicators_.of(handle);
             return c ? communicators_.world_rank(*c, source) : -1;
           });
   }
   if (!blocking || !traits_of(call.name).receives_with_status) return;
   const auto& status = *static_cast<const mpi::StatusWords*>(call.pointer(Role::status));
-  const Trace::Ended ended = trace_.ended(status);
-  const trace::Message what{ended.bytes, in_world(ended.source), ended.tag, number};
-  if (what.peer >= 0) add(trace::Kind::receive, what, exit_ns);
+  const TraceBuffer::Ended ended = trace_.ended(status);
+  const trace::MessageEvent what{ended.bytes, in_world(ended.source), ended.tag, number};
+  if (what.peer >= 0) add(trace::EventKind::receive, what, exit_ns);
 }
 
 } // namespace kumihimo::record

@@ -71,7 +71,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   static void note_mpi_init_entered() { is_init_hooked = true; }
 
   // Whether the call is to be timed. If not, after_untimed() comes in place of after().
-  [[gnu::always_inline]] bool before(mpi_hooks::Call& call) {
+  [[gnu::always_inline]] bool before(mpi_hooks::HookedCall& call) {
     if (trace_) [[unlikely]]
       note_hooked();
     const CallTraits& traits = traits_of(call.name);
@@ -83,9 +83,9 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
     return before_timed(call), true;
   }
   // Functions of each call are `hot`: the linker puts them together, so that they share pages and cache lines.
-  [[gnu::hot]] void after_untimed(const mpi_hooks::Call& call, int code);
+  [[gnu::hot]] void after_untimed(const mpi_hooks::HookedCall& call, int code);
   // `exit_ns`: the time when the call returned.
-  [[gnu::hot]] void after(const mpi_hooks::Call& call, int code, std::int64_t exit_ns);
+  [[gnu::hot]] void after(const mpi_hooks::HookedCall& call, int code, std::int64_t exit_ns);
 
   void begin_region(const char* name, const char* expectation);
   void end_region(const char* name);
@@ -108,14 +108,14 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   bool begin();
   void ends();
   static ThreadRecord& thread() { return PerThread<ThreadRecord>::mine(); }
-  static void note_communicator(mpi_hooks::Call& call, Communicator* communicator);
-  [[gnu::hot]] void before_timed(mpi_hooks::Call& call);
-  Key key_of(const mpi_hooks::Call& call, const Communicator* communicator) const;
-  Question question_of(const mpi_hooks::Call& call, const CallTraffic& moved, ThreadRecord& thread) const;
-  CallTraffic moved_by(const mpi_hooks::Call& call, const Communicator* communicator) const;
-  Communicator* communicator_of(const mpi_hooks::Call& call);
+  static void note_communicator(mpi_hooks::HookedCall& call, RecordedCommunicator* communicator);
+  [[gnu::hot]] void before_timed(mpi_hooks::HookedCall& call);
+  Key key_of(const mpi_hooks::HookedCall& call, const RecordedCommunicator* communicator) const;
+  ChoiceKey question_of(const mpi_hooks::HookedCall& call, const CallTraffic& moved, ThreadRecord& thread) const;
+  CallTraffic moved_by(const mpi_hooks::HookedCall& call, const RecordedCommunicator* communicator) const;
+  RecordedCommunicator* communicator_of(const mpi_hooks::HookedCall& call);
   // Notes the communicator, too.
-  [[gnu::always_inline]] CallSite& site_of(mpi_hooks::Call& call, const CallTraits& traits) {
+  [[gnu::always_inline]] CallSite& site_of(mpi_hooks::HookedCall& call, const CallTraits& traits) {
     ThreadRecord& mine = thread();
     std::uint32_t kind = 0;
     if (traits.handle_at >= 0) {
@@ -135,35 +135,39 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
       site = {call.site, nullptr, kind, call.name};
     return site;
   }
-  KnownHandle known_handle(const mpi_hooks::Call& call, const CallTraits& traits, mpi_hooks::Word handle,
+  KnownHandle known_handle(const mpi_hooks::HookedCall& call, const CallTraits& traits, mpi_hooks::Word handle,
                            std::uint64_t epoch);
-  bool may_have_untimed(const mpi_hooks::Call& call, const CallTraits& traits) const;
-  Row& find_row(const mpi_hooks::Call& call, const Communicator* communicator, Question question, ThreadRecord& mine);
-  void before_collective(mpi_hooks::Call& call, Communicator& communicator);
-  void keep_sample(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns,
-                   std::shared_ptr<const Completion> completion = {});
-  void after_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
-  [[gnu::hot]] void count_message(const CallTraffic& moved, const Communicator& communicator, bool one_sided,
+  bool may_have_untimed(const mpi_hooks::HookedCall& call, const CallTraits& traits) const;
+  Row& find_row(const mpi_hooks::HookedCall& call, const RecordedCommunicator* communicator, ChoiceKey question,
+                ThreadRecord& mine);
+  void before_collective(mpi_hooks::HookedCall& call, RecordedCommunicator& communicator);
+  void keep_sample(const mpi_hooks::HookedCall& call, RecordedCommunicator& communicator, Row* row,
+                   std::int64_t exit_ns, std::shared_ptr<const Completion> completion = {});
+  void after_collective(const mpi_hooks::HookedCall& call, RecordedCommunicator& communicator, Row* row,
+                        std::int64_t exit_ns);
+  [[gnu::hot]] void count_message(const CallTraffic& moved, const RecordedCommunicator& communicator, bool one_sided,
                                   ThreadRecord& mine);
-  void count(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved, Row& row,
-             ThreadRecord& thread);
-  void note_persistent(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved);
-  void forget_request(const mpi_hooks::Call& call);
-  void forget_reused_handle(const mpi_hooks::Call& call, const CallTraits& traits);
-  void begin_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
+  void count(const mpi_hooks::HookedCall& call, const RecordedCommunicator* communicator, const CallTraffic& moved,
+             Row& row, ThreadRecord& thread);
+  void note_persistent(const mpi_hooks::HookedCall& call, const RecordedCommunicator* communicator,
+                       const CallTraffic& moved);
+  void forget_request(const mpi_hooks::HookedCall& call);
+  void forget_reused_handle(const mpi_hooks::HookedCall& call, const CallTraits& traits);
+  void begin_collective(const mpi_hooks::HookedCall& call, RecordedCommunicator& communicator, Row* row,
+                        std::int64_t exit_ns);
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
-  void note_handles(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row);
+  void note_handles(const mpi_hooks::HookedCall& call, const RecordedCommunicator* communicator, const Row* row);
   void note_hooked();
   trace::Elapsed elapsed(const ThreadRecord& mine, std::int64_t entry_ns) const;
   void add_polls(ThreadRecord& mine);
-  void trace(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row, int code,
+  void trace(const mpi_hooks::HookedCall& call, const RecordedCommunicator* communicator, const Row* row, int code,
              std::int64_t exit_ns);
-  void trace_region(trace::Kind kind, const std::string& name);
-  void note_starts(const mpi_hooks::Call& call, const Event& entry, std::vector<Event>& events);
-  void note_messages(const mpi_hooks::Call& call, const Communicator& communicator, Event event, std::int64_t exit_ns,
-                     std::vector<Event>& events);
-  void before_end(const mpi_hooks::Call& call);
-  void control(const mpi_hooks::Call& call);
+  void trace_region(trace::EventKind kind, const std::string& name);
+  void note_starts(const mpi_hooks::HookedCall& call, const Event& entry, std::vector<Event>& events);
+  void note_messages(const mpi_hooks::HookedCall& call, const RecordedCommunicator& communicator, Event event,
+                     std::int64_t exit_ns, std::vector<Event>& events);
+  void before_end(const mpi_hooks::HookedCall& call);
+  void control(const mpi_hooks::HookedCall& call);
   void write_alone();
   void report(const Status& written) const;
   void write_events(const Event& end);
@@ -182,7 +186,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   CallTrafficReader call_traffic_;
   WaitTime wait_time_;
   Regions regions_;
-  Trace trace_;
+  TraceBuffer trace_;
   PendingCollectives pending_collectives_;
   pid_t process_;
   std::string processors_;            // that the launcher lets this process run on

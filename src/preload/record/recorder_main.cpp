@@ -8,16 +8,16 @@ namespace kumihimo::mpi_hooks {
 using record::Recorder;
 
 // Calls that set or delete attributes are hooked for the calls within them only, and not recorded.
-[[gnu::hot]] void before(Call& call) {
-  const Kind kind = record::traits_of(call.name).kind;
-  if (kind == Kind::attribute) return;
-  if (kind == Kind::environment && begins_mpi(call))
+[[gnu::hot]] void before(HookedCall& call) {
+  const CallKind kind = record::traits_of(call.name).kind;
+  if (kind == CallKind::attribute) return;
+  if (kind == CallKind::environment && begins_mpi(call))
     PreloadCheck::enter(record::object_name), Recorder::note_mpi_init_entered();
   Recorder* const recorder = Recorder::current();
   if (!recorder || recorder->before(call)) call.notes[Recorder::begun] = static_cast<Word>(record::Clock::now_ns());
 }
 
-[[gnu::hot]] void after(const Call& call, int code) {
+[[gnu::hot]] void after(const HookedCall& call, int code) {
   if (call.notes[Recorder::begun] == 0) { // not timed
     Recorder* const recorder = Recorder::current();
     if (recorder && call.notes[Recorder::at_site]) recorder->after_untimed(call, code);

@@ -30,7 +30,7 @@ void Regions::end(const std::string& name, std::int64_t mpi_ns) {
     if (std::find(unbegun_.begin(), unbegun_.end(), name) == unbegun_.end()) unbegun_.push_back(name);
     return;
   }
-  Region& region = regions_[it->identity];
+  RegionCounts& region = regions_[it->identity];
   const std::int64_t ns = now - it->begun_ns;
   ++region.passages;
   region.ns += ns;
@@ -42,9 +42,9 @@ void Regions::end(const std::string& name, std::int64_t mpi_ns) {
   opened.erase(std::next(it).base());
 }
 
-std::map<Regions::Identity, Region> Regions::all() {
+std::map<Regions::Identity, RegionCounts> Regions::all() {
   const std::lock_guard lock(mutex_);
-  std::map<Identity, Region> result = regions_;
+  std::map<Identity, RegionCounts> result = regions_;
   for (const Open& o : open())
     if (o.meant) ++result[o.identity].unended;
   return result;

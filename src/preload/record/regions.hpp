@@ -13,7 +13,7 @@
 
 namespace kumihimo::record {
 
-struct Region {
+struct RegionCounts {
   std::int64_t passages = 0, ns = 0, longest_ns = 0, mpi_ns = 0, unended = 0;
   Counters::Values counters{};
 };
@@ -26,7 +26,7 @@ class Regions {
   // Called on one thread. `mpi_ns`: its time in MPI until now. `meant`: surely a region, so a missing end is reported.
   void begin(std::string name, std::string expectation, std::int64_t mpi_ns, bool meant = true);
   void end(const std::string& name, std::int64_t mpi_ns);
-  std::map<Identity, Region> all();
+  std::map<Identity, RegionCounts> all();
   // Names of regions that ended without a beginning.
   std::vector<std::string> unbegun();
 
@@ -41,7 +41,7 @@ class Regions {
 
   const Counters& counters_;
   std::mutex mutex_;
-  std::map<Identity, Region> regions_;
+  std::map<Identity, RegionCounts> regions_;
   std::vector<std::string> unbegun_;
 };
 

@@ -21,7 +21,7 @@ constexpr std::size_t status_words(bool open_mpi) { return open_mpi ? 6 : 5; }
 
 } // namespace
 
-void Trace::add(const std::vector<Event>& events) {
+void TraceBuffer::add(const std::vector<Event>& events) {
   const std::lock_guard lock(mutex_);
   if (left_out_ == 0 && events_.size() + sizes_in_parts_ + events.size() <= most_)
     events_.insert(events_.end(), events.begin(), events.end());
@@ -29,23 +29,23 @@ void Trace::add(const std::vector<Event>& events) {
     left_out_ += static_cast<std::int64_t>(events.size());
 }
 
-Trace::Counts Trace::counts() const {
+TraceBuffer::Counts TraceBuffer::counts() const {
   const std::lock_guard lock(mutex_);
   return {events_.size(), left_out_};
 }
 
-void Trace::begin(mpi::Handle request, Event& event, InWorld in_world) {
+void TraceBuffer::begin(mpi::Handle request, Event& event, InWorld in_world) {
   const std::lock_guard lock(mutex_);
   event.request = ++requests_begun_;
   requests_[request] = {event, std::move(in_world)};
 }
 
-void Trace::keep(mpi::Handle request, const Event& event, InWorld in_world) {
+void TraceBuffer::keep(mpi::Handle request, const Event& event, InWorld in_world) {
   const std::lock_guard lock(mutex_);
   requests_[request] = {event, std::move(in_world), true};
 }
 
-std::optional<Event> Trace::start(mpi::Handle request) {
+std::optional<Event> TraceBuffer::start(mpi::Handle request) {
   const std::lock_guard lock(mutex_);
   const auto it = requests_.find(request);
   if (it == requests_.end()) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<Event> Trace::start(mpi::Handle request) {
   return it->second.start;
 }
 
-std::uint32_t Trace::parts(const std::vector<std::int64_t>& bytes) {
+std::uint32_t TraceBuffer::parts(const std::vector<std::int64_t>& bytes) {
   if (bytes.empty()) return 0;
   const std::lock_guard lock(mutex_);
   const auto [it, is_new] = parts_.try_emplace(bytes, static_cast<std::int32_t>(parts_.size()));
@@ -61,12 +61,12 @@ std::uint32_t Trace::parts(const std::vector<std::int64_t>& bytes) {
   return 1 + static_cast<std::uint32_t>(it->second);
 }
 
-void Trace::forget(mpi::Handle request) {
+void TraceBuffer::forget(mpi::Handle request) {
   const std::lock_guard lock(mutex_);
   requests_.erase(request);
 }
 
-void Trace::before_completion(mpi_hooks::Call& call) {
+void TraceBuffer::before_completion(mpi_hooks::HookedCall& call) {
   if (!call.ignores_status()) return;
   std::vector<mpi::StatusWords>& statuses = PerThread<Statuses>::mine().of_requests;
   statuses.assign(noted_requests().size() + 1, {});
@@ -74,7 +74,7 @@ void Trace::before_completion(mpi_hooks::Call& call) {
   call.replace(status, reinterpret_cast<mpi_hooks::Word>(statuses.data()));
 }
 
-Trace::Ended Trace::ended(const mpi::StatusWords& status) const {
+TraceBuffer::Ended TraceBuffer::ended(const mpi::StatusWords& status) const {
   Ended e{status.words[static_cast<std::size_t>(library_.constants.status_source)],
           status.words[static_cast<std::size_t>(library_.constants.status_tag)]};
   int bytes = 0;
@@ -82,9 +82,9 @@ Trace::Ended Trace::ended(const mpi::StatusWords& status) const {
   return e;
 }
 
-std::vector<Event> Trace::after_completion(const mpi_hooks::Call& call) {
+std::vector<Event> TraceBuffer::after_completion(const mpi_hooks::HookedCall& call) {
   std::vector<Event> all;
-  const std::size_t words = status_words(library_.family == mpi::Family::open_mpi);
+  const std::size_t words = status_words(library_.family == mpi::LibraryFamily::open_mpi);
   const Role role = call.has(Role::statuses) ? Role::statuses : Role::status;
   const auto* const given = static_cast<const std::int32_t*>(call.pointer(role));
   const std::lock_guard lock(mutex_);
@@ -98,14 +98,14 @@ std::vector<Event> Trace::after_completion(const mpi_hooks::Call& call) {
     Event event = it->second.start;
     event.kind = end_of(event.kind);
     bool known = true;
-    if (event.kind == trace::Kind::end_receive) {
+    if (event.kind == trace::EventKind::end_receive) {
       // MPI_Waitsome's statuses stand one behind the other, MPI_Waitall's beside their requests: here the same.
       mpi::StatusWords status;
       for (std::size_t w = 0; w < words; ++w) status.words[w] = given[i * words + w];
       const Ended found = ended(status);
       const std::int32_t peer = it->second.in_world(found.source);
       known = peer >= 0;
-      event.become(event.kind, trace::Message{found.bytes, peer, found.tag, event.message().communicator});
+      event.become(event.kind, trace::MessageEvent{found.bytes, peer, found.tag, event.message().communicator});
     }
     if (known) all.push_back(event);
     if (it->second.persistent)
@@ -116,7 +116,7 @@ std::vector<Event> Trace::after_completion(const mpi_hooks::Call& call) {
   return all;
 }
 
-Status Trace::write(const std::string& path, const Clock& clock, const Whole& whole) {
+Status TraceBuffer::write(const std::string& path, const Clock& clock, const Whole& whole) {
   const std::vector<std::vector<std::int64_t>> lists = in_order(parts_);
   const std::lock_guard lock(mutex_);
   WholeFile file(path);

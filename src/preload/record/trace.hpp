@@ -20,9 +20,9 @@ namespace kumihimo::record {
 
 using trace::Event;
 
-class Trace {
+class TraceBuffer {
  public:
-  Trace(const mpi::Library& library, bool wanted, std::int64_t most)
+  TraceBuffer(const mpi::Library& library, bool wanted, std::int64_t most)
       : library_(library), wanted_(wanted), most_(static_cast<std::size_t>(most)) {}
   explicit operator bool() const { return wanted_; }
 
@@ -44,8 +44,8 @@ class Trace {
   void forget(mpi::Handle request);
   // Prepare a wait or test whose requests are noted; and return the events (end_*) of those that it completed, without
   // their time and thread.
-  void before_completion(mpi_hooks::Call& call);
-  std::vector<Event> after_completion(const mpi_hooks::Call& call);
+  void before_completion(mpi_hooks::HookedCall& call);
+  std::vector<Event> after_completion(const mpi_hooks::HookedCall& call);
 
   // The number of a call site, from 0, and of the name of a region.
   using Site = std::pair<std::uintptr_t, bool>; // an address, or a place in a Python file

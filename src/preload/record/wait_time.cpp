@@ -35,7 +35,7 @@ void WaitTime::divide(const Reduction& reduction) const {
 }
 
 // Null if the library cannot start it: its samples are left out.
-std::unique_ptr<WaitTime::Reduction> WaitTime::begun(Communicator& communicator) const {
+std::unique_ptr<WaitTime::Reduction> WaitTime::begun(RecordedCommunicator& communicator) const {
   auto reduction = std::make_unique<Reduction>();
   reduction->samples = std::exchange(communicator.samples, {});
   reduction->mine = entries(reduction->samples);
@@ -46,9 +46,9 @@ std::unique_ptr<WaitTime::Reduction> WaitTime::begun(Communicator& communicator)
   return code == 0 ? std::move(reduction) : nullptr;
 }
 
-void WaitTime::split(const std::vector<Communicator*>& communicators) {
+void WaitTime::split(const std::vector<RecordedCommunicator*>& communicators) {
   std::vector<std::unique_ptr<Reduction>> reductions;
-  for (Communicator* communicator : communicators)
+  for (RecordedCommunicator* communicator : communicators)
     if (auto reduction = begun(*communicator)) reductions.push_back(std::move(reduction));
   WaitWarning warning;
   for (std::unique_ptr<Reduction>& reduction : reductions) complete(std::move(reduction), warning);
@@ -64,7 +64,7 @@ void WaitTime::split_rest() {
   for (std::unique_ptr<Reduction>& reduction : rest) complete(std::move(reduction), warning);
 }
 
-void WaitTime::split_before_free(Communicator& communicator) {
+void WaitTime::split_before_free(RecordedCommunicator& communicator) {
   const mpi::Handle handle = communicator.handle;
   std::unique_ptr<Reduction> reduction = begun(communicator);
   const std::lock_guard lock(mutex_);

@@ -55,12 +55,12 @@ class WaitTime {
   WaitTime(const mpi::Library& library, const Clock& clock) : library_(library), clock_(clock) {}
 
   // Splits the samples of these communicators. Collective; the ranks may pass them in any order.
-  void split(const std::vector<Communicator*>& communicators);
+  void split(const std::vector<RecordedCommunicator*>& communicators);
 
   // Splits the samples of a communicator that MPI_Comm_free frees next. Does not wait for late ranks: garbage
   // collection frees communicators in another order on each rank, so that ranks would wait for each other for ever.
   // What is not complete is looked at again before the next one is freed.
-  void split_before_free(Communicator& communicator);
+  void split_before_free(RecordedCommunicator& communicator);
   // Waits for what split_before_free left, when all ranks have freed all.
   void split_rest();
 
@@ -75,7 +75,7 @@ class WaitTime {
   };
   std::vector<std::int64_t> entries(const std::vector<Sample>& samples) const;
   void divide(const Reduction& reduction) const;
-  std::unique_ptr<Reduction> begun(Communicator& communicator) const;
+  std::unique_ptr<Reduction> begun(RecordedCommunicator& communicator) const;
   bool complete_if_ended(std::unique_ptr<Reduction>& reduction) const;
   bool hold(Reduction& reduction, mpi::Handle communicator) const;
   void release(std::unique_ptr<Reduction> reduction) const;

@@ -17,7 +17,7 @@ namespace kumihimo::trace {
 //   *_program        the end of MPI_Init, and the beginning of MPI_Finalize
 //   compute          the program's own time between two calls: replays make it of the times of a recording, so no file
 //                    has it
-enum class Kind : std::uint8_t {
+enum class EventKind : std::uint8_t {
   enter,
   leave,
   send,
@@ -37,19 +37,21 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr std::size_t kinds = 16;
 
-constexpr bool is_collective(Kind kind) { return kind == Kind::collective || kind == Kind::start_collective; }
-constexpr bool is_send(Kind kind) { return kind == Kind::send || kind == Kind::start_send; }
-constexpr bool is_receive(Kind kind) { return kind == Kind::receive || kind == Kind::start_receive; }
-constexpr bool starts(Kind kind) { return kind >= Kind::start_send && kind <= Kind::start_collective; }
-constexpr bool ends(Kind kind) { return kind >= Kind::end_send && kind <= Kind::end_collective; }
-constexpr bool has_message(Kind kind) {
-  return is_send(kind) || is_receive(kind) || kind == Kind::end_send || kind == Kind::end_receive;
+constexpr bool is_collective(EventKind kind) {
+  return kind == EventKind::collective || kind == EventKind::start_collective;
 }
-constexpr bool has_collective(Kind kind) { return is_collective(kind) || kind == Kind::end_collective; }
-constexpr bool has_region(Kind kind) { return kind == Kind::begin_region || kind == Kind::end_region; }
+constexpr bool is_send(EventKind kind) { return kind == EventKind::send || kind == EventKind::start_send; }
+constexpr bool is_receive(EventKind kind) { return kind == EventKind::receive || kind == EventKind::start_receive; }
+constexpr bool starts(EventKind kind) { return kind >= EventKind::start_send && kind <= EventKind::start_collective; }
+constexpr bool ends(EventKind kind) { return kind >= EventKind::end_send && kind <= EventKind::end_collective; }
+constexpr bool has_message(EventKind kind) {
+  return is_send(kind) || is_receive(kind) || kind == EventKind::end_send || kind == EventKind::end_receive;
+}
+constexpr bool has_collective(EventKind kind) { return is_collective(kind) || kind == EventKind::end_collective; }
+constexpr bool has_region(EventKind kind) { return kind == EventKind::begin_region || kind == EventKind::end_region; }
 // The end of a start_*, and the other way round.
-constexpr Kind end_of(Kind start) { return static_cast<Kind>(static_cast<int>(start) + 3); }
-constexpr Kind start_of(Kind end) { return static_cast<Kind>(static_cast<int>(end) - 3); }
+constexpr EventKind end_of(EventKind start) { return static_cast<EventKind>(static_cast<int>(start) + 3); }
+constexpr EventKind start_of(EventKind end) { return static_cast<EventKind>(static_cast<int>(end) - 3); }
 
 inline constexpr std::uint32_t no_site = 0xFFFFFFFFU;
 inline constexpr std::int32_t no_rank = -1;
@@ -65,14 +67,14 @@ struct Enter {
   std::uint32_t zero = 0;       // these members fill gaps, so that equal events have equal bytes
 };
 // A send has its partner where it starts, a receive where it ends.
-struct Message {
+struct MessageEvent {
   std::int64_t bytes = 0;
   std::int32_t peer = no_rank; // in the world
   std::int32_t tag = 0;
   std::uint32_t communicator = 0;
   std::uint32_t zero = 0;
 };
-struct Collective {
+struct CollectiveEvent {
   std::int64_t bytes = 0;      // this rank's part, as in a profile
   std::int32_t root = no_rank; // in the communicator; no_rank: it has none
   std::uint32_t communicator = 0;
@@ -80,7 +82,7 @@ struct Collective {
   std::uint8_t row = 0;    // of collectives.def
   std::array<std::uint8_t, 3> zero{};
 };
-struct Region {
+struct RegionEvent {
   std::uint32_t number = 0, zero = 0; // the number of its name
 };
 struct Compute {
@@ -91,53 +93,53 @@ struct Compute {
 class Event {
  public:
   std::int64_t at_ns = 0;
-  Kind kind = Kind::leave;
+  EventKind kind = EventKind::leave;
   std::uint8_t call = 0;     // the number of the hooked MPI call
   std::uint16_t thread = 0;  // 0: the main one
   std::uint32_t request = 0; // that the event starts or completes, from 1 on; 0: none
 
   Event() = default;
-  Event(std::int64_t at, Kind what) : at_ns(at), kind(what) {}
+  Event(std::int64_t at, EventKind what) : at_ns(at), kind(what) {}
   template <class What>
-  Event(std::int64_t at, Kind kind_of, const What& what) : at_ns(at) {
+  Event(std::int64_t at, EventKind kind_of, const What& what) : at_ns(at) {
     become(kind_of, what);
   }
   template <class What>
-  void become(Kind kind_of, const What& what) {
+  void become(EventKind kind_of, const What& what) {
     kind = kind_of;
     what_.all = {};
     put(what);
   }
 
-  const Enter& enter() const { return assert(kind == Kind::enter), what_.enter; }
-  Enter& enter() { return assert(kind == Kind::enter), what_.enter; }
-  const Elapsed& end_program() const { return assert(kind == Kind::end_program), what_.end_program; }
-  const Message& message() const { return assert(has_message(kind)), what_.message; }
-  Message& message() { return assert(has_message(kind)), what_.message; }
-  const Collective& collective() const { return assert(has_collective(kind)), what_.collective; }
-  Collective& collective() { return assert(has_collective(kind)), what_.collective; }
-  const Region& region() const { return assert(has_region(kind)), what_.region; }
-  const Compute& compute() const { return assert(kind == Kind::compute), what_.compute; }
-  Compute& compute() { return assert(kind == Kind::compute), what_.compute; }
+  const Enter& enter() const { return assert(kind == EventKind::enter), what_.enter; }
+  Enter& enter() { return assert(kind == EventKind::enter), what_.enter; }
+  const Elapsed& end_program() const { return assert(kind == EventKind::end_program), what_.end_program; }
+  const MessageEvent& message() const { return assert(has_message(kind)), what_.message; }
+  MessageEvent& message() { return assert(has_message(kind)), what_.message; }
+  const CollectiveEvent& collective() const { return assert(has_collective(kind)), what_.collective; }
+  CollectiveEvent& collective() { return assert(has_collective(kind)), what_.collective; }
+  const RegionEvent& region() const { return assert(has_region(kind)), what_.region; }
+  const Compute& compute() const { return assert(kind == EventKind::compute), what_.compute; }
+  Compute& compute() { return assert(kind == EventKind::compute), what_.compute; }
 
   bool operator==(const Event& other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
 
  private:
-  void put(const Enter& what) { what_.enter = what, assert(kind == Kind::enter); }
-  void put(const Elapsed& what) { what_.end_program = what, assert(kind == Kind::end_program); }
-  void put(const Message& what) { what_.message = what, assert(has_message(kind)); }
-  void put(const Collective& what) { what_.collective = what, assert(has_collective(kind)); }
-  void put(const Region& what) { what_.region = what, assert(has_region(kind)); }
-  void put(const Compute& what) { what_.compute = what, assert(kind == Kind::compute); }
+  void put(const Enter& what) { what_.enter = what, assert(kind == EventKind::enter); }
+  void put(const Elapsed& what) { what_.end_program = what, assert(kind == EventKind::end_program); }
+  void put(const MessageEvent& what) { what_.message = what, assert(has_message(kind)); }
+  void put(const CollectiveEvent& what) { what_.collective = what, assert(has_collective(kind)); }
+  void put(const RegionEvent& what) { what_.region = what, assert(has_region(kind)); }
+  void put(const Compute& what) { what_.compute = what, assert(kind == EventKind::compute); }
 
   union Payload {
     constexpr Payload() : all{} {}
     std::array<std::byte, 24> all;
     Enter enter;
     Elapsed end_program;
-    Message message;
-    Collective collective;
-    Region region;
+    MessageEvent message;
+    CollectiveEvent collective;
+    RegionEvent region;
     Compute compute;
   };
   Payload what_;

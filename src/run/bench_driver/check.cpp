@@ -191,7 +191,8 @@ bool names_a_source_twice(const Neighbourhood& n) {
 bool library_can(const mpi::Library& library, const Collective& c) {
   if (!plan::has_call(c.kind, c.counts.irregular())) return false;
   const bool is_short = !is_floating(c.type) && c.type != DataType::opaque && size_of(c.type) < 4;
-  if (library.family == mpi::Family::open_mpi) return !(c.reduces() && c.operation == Operation::sum && is_short);
+  if (library.family == mpi::LibraryFamily::open_mpi)
+    return !(c.reduces() && c.operation == Operation::sum && is_short);
   if (c.kind == CollectiveKind::neighbor_alltoall && (c.counts.irregular() || !c.neighbours->is_cartesian()))
     return !names_a_source_twice(*c.neighbours);
   return !(c.kind == CollectiveKind::reduce && c.in_place && c.root.value != 0);

@@ -242,7 +242,7 @@ class HaloOfNeighbours final : public HaloByHand {
 
  private:
   struct Side {
-    explicit Side(mpi::Family family) : types(family) {}
+    explicit Side(mpi::LibraryFamily family) : types(family) {}
     std::vector<int> counts;
     std::vector<mpi::Address> at;
     mpi::HandleArray types;

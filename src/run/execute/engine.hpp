@@ -17,9 +17,9 @@
 
 namespace kumihimo::execute {
 
-using transport::ByteCursor, transport::Message, transport::MessageKey, transport::OffloadRequest, transport::Piece,
-    transport::ReceiveRequest, transport::Reduction, transport::SendRequest, transport::Sink, transport::Stream,
-    transport::Transport;
+using transport::ByteCursor, transport::TransferRequest, transport::MessageKey, transport::OffloadRequest,
+    transport::Piece, transport::ReceiveRequest, transport::Reduction, transport::SendRequest, transport::Sink,
+    transport::Stream, transport::Transport;
 
 struct SegmentSlot; // execute/engine_slot.hpp
 struct LaneState;
@@ -98,10 +98,10 @@ class Execution {
   void complete_round(LaneState& lane, SegmentSlot& slot, std::int32_t round);
 
   void start_round(LaneState& lane, SegmentSlot& slot, std::int32_t round);
-  void start_op(SegmentSlot& slot, const Op& op, Message& common);
-  void start_send(SegmentSlot& slot, const Op& op, Message& common);
-  void start_receive(SegmentSlot& slot, const Op& op, Message& common);
-  void start_offload(SegmentSlot& slot, const Op& op, Message& common);
+  void start_op(SegmentSlot& slot, const Op& op, TransferRequest& common);
+  void start_send(SegmentSlot& slot, const Op& op, TransferRequest& common);
+  void start_receive(SegmentSlot& slot, const Op& op, TransferRequest& common);
+  void start_offload(SegmentSlot& slot, const Op& op, TransferRequest& common);
   void do_local(SegmentSlot& slot, const Op& op) const;
   void send_to_self(SendRequest& message);
   void receive_from_self(ReceiveRequest& message);

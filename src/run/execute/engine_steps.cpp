@@ -13,7 +13,7 @@ void Execution::start_round(LaneState& lane, SegmentSlot& slot, std::int32_t rou
   const std::int32_t begin = slot.code->round_begin[r], end = slot.code->round_begin[r + 1];
   slot.open[r] = end - begin;
   slot.active.push_back(round);
-  Message common;
+  TransferRequest common;
   common.key.instance = instance_;
   common.key.lane = lane.code->id;
   common.key.segment = slot.segment;
@@ -29,7 +29,7 @@ void Execution::start_round(LaneState& lane, SegmentSlot& slot, std::int32_t rou
   }
 }
 
-void Execution::start_op(SegmentSlot& slot, const Op& op, Message& common) {
+void Execution::start_op(SegmentSlot& slot, const Op& op, TransferRequest& common) {
   switch (op.kind) {
   case StepKind::send:
   case StepKind::signal: return start_send(slot, op, common);
@@ -43,9 +43,9 @@ void Execution::start_op(SegmentSlot& slot, const Op& op, Message& common) {
   }
 }
 
-void Execution::start_send(SegmentSlot& slot, const Op& op, Message& common) {
+void Execution::start_send(SegmentSlot& slot, const Op& op, TransferRequest& common) {
   SendRequest& message = slot.sends[static_cast<std::size_t>(op.index)];
-  static_cast<Message&>(message) = common;
+  static_cast<TransferRequest&>(message) = common;
   message.key.signal = op.kind == StepKind::signal;
   message.element_bytes = program_.data().type_bytes;
   message.allows_single_copy = program_.hints().single_copy;
@@ -70,9 +70,9 @@ void Execution::start_send(SegmentSlot& slot, const Op& op, Message& common) {
   self ? send_to_self(message) : transport_.send(message);
 }
 
-void Execution::start_receive(SegmentSlot& slot, const Op& op, Message& common) {
+void Execution::start_receive(SegmentSlot& slot, const Op& op, TransferRequest& common) {
   ReceiveRequest& message = slot.receives[static_cast<std::size_t>(op.index)];
-  static_cast<Message&>(message) = common;
+  static_cast<TransferRequest&>(message) = common;
   message.key.signal = op.kind == StepKind::wait_signal;
   if (op.bytes > 0) bind_sink(message, slot, op);
   ++totals_.messages;
@@ -80,9 +80,9 @@ void Execution::start_receive(SegmentSlot& slot, const Op& op, Message& common) 
   op.peer == program_.rank() ? receive_from_self(message) : transport_.receive(message);
 }
 
-void Execution::start_offload(SegmentSlot& slot, const Op& op, Message& common) {
+void Execution::start_offload(SegmentSlot& slot, const Op& op, TransferRequest& common) {
   OffloadRequest& message = slot.offloads[static_cast<std::size_t>(op.index)];
-  static_cast<Message&>(message) = common;
+  static_cast<TransferRequest&>(message) = common;
   message.source = nullptr;
   if (op.source.area != Area::none) message.source = op.source.run < 0 ? walk(slot, op.source).here() : pack(slot, op);
   message.root = program_.data().operation ? Rank{-1} : program_.data().source;

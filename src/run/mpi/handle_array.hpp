@@ -10,7 +10,8 @@ namespace kumihimo::mpi {
 
 class HandleArray {
  public:
-  explicit HandleArray(Family family) : each_(family == Family::open_mpi ? sizeof(Handle) : sizeof(std::int32_t)) {}
+  explicit HandleArray(LibraryFamily family)
+      : each_(family == LibraryFamily::open_mpi ? sizeof(Handle) : sizeof(std::int32_t)) {}
 
   void clear() { bytes_.clear(); }
   // A handle's lower bytes come first.

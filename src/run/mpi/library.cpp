@@ -54,14 +54,14 @@ Result<Library> describe(void* image, const std::string& path) {
                   "name another library or its prefix");
   library.version = first_line_of_version(library.call);
   if (dlsym(image, "ompi_mpi_comm_world")) {
-    library.family = Family::open_mpi;
+    library.family = LibraryFamily::open_mpi;
     library.constants = TRY(open_mpi_constants(image));
     return library;
   }
   if (!is_mpich_family(library.version))
     return failed(path + " is neither of the Open MPI nor of the MPICH family", "\"" + library.version + "\"",
                   "use one of Open MPI, MPICH, Intel MPI, MVAPICH");
-  library.family = Family::mpich;
+  library.family = LibraryFamily::mpich;
   library.constants = mpich_constants(image);
   return library;
 }
@@ -82,7 +82,7 @@ std::vector<std::string> mapped_candidates() {
 
 } // namespace
 
-std::string_view name_of(Family family) { return family == Family::open_mpi ? "openmpi" : "mpich"; }
+std::string_view name_of(LibraryFamily family) { return family == LibraryFamily::open_mpi ? "openmpi" : "mpich"; }
 
 Library Library::as_programs_call_it() const {
   Library same = *this;

@@ -22,8 +22,8 @@ namespace kumihimo::mpi {
 using Handle = std::intptr_t;  // MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win, MPI_Info, MPI_Errhandler
 using Address = std::intptr_t; // MPI_Aint
 
-enum class Family : std::uint8_t { open_mpi, mpich };
-std::string_view name_of(Family family); // "openmpi", "mpich": the words of --mpi
+enum class LibraryFamily : std::uint8_t { open_mpi, mpich };
+std::string_view name_of(LibraryFamily family); // "openmpi", "mpich": the words of --mpi
 
 // Large enough for every family's MPI_Status.
 struct alignas(8) StatusWords {
@@ -200,7 +200,7 @@ struct Functions {
 
 // An MPI library in this process. Never unloaded.
 struct Library {
-  Family family = Family::open_mpi;
+  LibraryFamily family = LibraryFamily::open_mpi;
   void* image = nullptr; // as dlopen gave it
   std::string path;      // as opened
   std::string version;   // first line of MPI_Get_library_version

@@ -31,7 +31,7 @@ ProgressExtensions progress_extensions(const Library& library) {
   const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library.image, name));
   };
-  if (library.family == Family::mpich) {
+  if (library.family == LibraryFamily::mpich) {
     if (polls_outside_its_lock(library.version)) find(found.start, "PMPIX_Grequest_start");
   } else { // in a library that libmpi needs
     find(found.register_progress, "opal_progress_register");

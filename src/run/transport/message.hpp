@@ -53,7 +53,7 @@ struct Piece {
 
 // The part that all requests share. A request stays at one address from its start to its completion. complete() is the
 // last thing that the transport does with it.
-struct Message {
+struct TransferRequest {
   MessageKey key;
   std::int64_t bytes = 0; // 0: a signal
   std::int32_t* open = nullptr;
@@ -63,7 +63,7 @@ struct Message {
 
 // The bytes to send, in order: one piece, or several for a transport that gathers(). They do not change until
 // completion.
-struct SendRequest : Message {
+struct SendRequest : TransferRequest {
   Piece only; // the piece that first_piece names when there is one
   const Piece* first_piece = nullptr;
   std::int32_t piece_count = 0;
@@ -75,11 +75,11 @@ struct SendRequest : Message {
 
 // A transport delivers the bytes by take(), or writes them to direct() where that is not null, as a posted receive
 // does.
-struct ReceiveRequest : Message, Sink {};
+struct ReceiveRequest : TransferRequest, Sink {};
 
 // A collective of the network among the ranks that have the lane. The target gets the sources of all ranks combined in
 // ascending order of rank, or the root's source if root is a rank.
-struct OffloadRequest : Message {
+struct OffloadRequest : TransferRequest {
   const std::byte* source = nullptr; // null: this rank contributes nothing
   Rank root{-1};
   Reduction reduction;

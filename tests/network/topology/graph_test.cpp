@@ -9,14 +9,14 @@
 namespace kumihimo {
 namespace {
 
-Result<Graph> made(std::int32_t nodes, std::int32_t switches, const std::vector<std::string>& texts) {
-  const auto edges = Graph::parse(texts);
+Result<GraphTopology> made(std::int32_t nodes, std::int32_t switches, const std::vector<std::string>& texts) {
+  const auto edges = GraphTopology::parse(texts);
   if (!edges) return edges.error();
-  return Graph::make(nodes, switches, *edges);
+  return GraphTopology::make(nodes, switches, *edges);
 }
 
 // Breadth first over all links, not passing nodes where there are switches.
-std::vector<std::int32_t> hops_from(const Graph& graph, std::int32_t from, bool nodes_relay) {
+std::vector<std::int32_t> hops_from(const GraphTopology& graph, std::int32_t from, bool nodes_relay) {
   const std::int32_t vertices = graph.nodes() + graph.switches();
   std::vector<std::int32_t> hops(vertices, -1);
   std::queue<std::int32_t> queue;
@@ -33,11 +33,11 @@ std::vector<std::int32_t> hops_from(const Graph& graph, std::int32_t from, bool 
   return hops;
 }
 
-TEST(Graph, WaysAreShortest) {
+TEST(GraphTopology, WaysAreShortest) {
   Draw draw(7);
   for (int i = 0; i < 60; ++i) {
     const bool relaying = i % 2 == 0;
-    const Graph graph = random_graph(draw, relaying);
+    const GraphTopology graph = random_graph(draw, relaying);
     std::int32_t longest = 0;
     for (std::int32_t from = 0; from < graph.nodes(); ++from) {
       const auto hops = hops_from(graph, from, relaying);
@@ -50,8 +50,8 @@ TEST(Graph, WaysAreShortest) {
   }
 }
 
-TEST(Graph, IsReadEdgeByEdge) {
-  const Graph graph = *made(6, 3, {"0..2-6", "3..5-7 edge", "6-8 uplink x2", "7-8 uplink x2"});
+TEST(GraphTopology, IsReadEdgeByEdge) {
+  const GraphTopology graph = *made(6, 3, {"0..2-6", "3..5-7 edge", "6-8 uplink x2", "7-8 uplink x2"});
   EXPECT_EQ(graph.name(), "graph of 6 nodes and 3 switches");
   EXPECT_EQ(graph.links(), 2 * 10);
   EXPECT_EQ(graph.link_classes(), (std::vector<std::string>{"edge", "uplink", "other"}));
@@ -63,16 +63,16 @@ TEST(Graph, IsReadEdgeByEdge) {
   EXPECT_EQ(graph.part(4)->name(), "graph of 4 nodes and 3 switches");
 }
 
-TEST(Graph, NodesMayBeCabledToEachOther) {
-  const Graph ring = *made(5, 0, {"0-1", "1-2", "2-3", "3-4", "4-0"});
+TEST(GraphTopology, NodesMayBeCabledToEachOther) {
+  const GraphTopology ring = *made(5, 0, {"0-1", "1-2", "2-3", "3-4", "4-0"});
   EXPECT_EQ(ring.diameter(), 2);
   EXPECT_EQ(ring.levels(), std::vector<Level>{});
-  const Graph both = *made(2, 1, {"0-2", "1-2", "0-1"});
+  const GraphTopology both = *made(2, 1, {"0-2", "1-2", "0-1"});
   EXPECT_EQ(both.distance(NodeId{0}, NodeId{1}), 1) << "past the switch";
 }
 
-TEST(Graph, WhatIsNotConnectedIsOneSentence) {
-  const auto sentence = [](const Result<Graph>& graph) { return graph ? "" : graph.error().sentence(); };
+TEST(GraphTopology, WhatIsNotConnectedIsOneSentence) {
+  const auto sentence = [](const Result<GraphTopology>& graph) { return graph ? "" : graph.error().sentence(); };
   EXPECT_EQ(sentence(made(4, 2, {"0..1-4", "2..3-5"})),
             "a graph must have a path between any two nodes (got none between node 0 and node 2); add the "
             "edges that join them");
@@ -87,9 +87,9 @@ TEST(Graph, WhatIsNotConnectedIsOneSentence) {
 }
 
 // Each level chooses by another part of the destination's number: by the same one all would meet at a diagonal.
-TEST(Graph, ATreeOfThreeLevelsUsesAllOfItsTop) {
+TEST(GraphTopology, ATreeOfThreeLevelsUsesAllOfItsTop) {
   // 8 nodes; switches 8 to 11 (leaves), 12 to 15, 16 to 19: two parents each.
-  const Graph graph =
+  const GraphTopology graph =
       *made(8, 12, {"0..1-8", "2..3-9", "4..5-10", "6..7-11", "8-12",  "8-13",  "9-12",  "9-13",  "10-14", "10-15",
                     "11-14",  "11-15",  "12-16",   "12-17",   "13-18", "13-19", "14-16", "14-17", "15-18", "15-19"});
   std::set<LinkId> used;
@@ -102,7 +102,7 @@ TEST(Graph, ATreeOfThreeLevelsUsesAllOfItsTop) {
   EXPECT_EQ(used.size(), 4u) << "one way up to each of the four at the top";
 }
 
-TEST(Graph, WrongEdgesAreOneSentence) {
+TEST(GraphTopology, WrongEdgesAreOneSentence) {
   for (const char* wrong : {"", "0", "0-", "-1", "a-b", "0-1-2", "3..1-4", "0-1 x0", "0-1 X", "0-1  a", "0-1 a b",
                             "0-1 x2 x3", "0-1 ", "0..99999999-1", "0-1 x99999999"}) {
     const auto graph = made(5, 0, {wrong});

@@ -53,17 +53,17 @@ inline Dragonfly random_dragonfly(Draw& draw, bool plus) {
 }
 
 // Switches in a tree, nodes on one or two of them, and some more cables. Without switches nodes relay.
-inline Graph random_graph(Draw& draw, bool relaying) {
+inline GraphTopology random_graph(Draw& draw, bool relaying) {
   const std::int32_t nodes = draw(1, 20), switches = relaying ? 0 : draw(1, 6), first = relaying ? 0 : nodes;
   const std::int32_t relays = relaying ? nodes : switches;
-  Graph::Edges all{{}, {"slow", "fast"}};
+  GraphTopology::Edges all{{}, {"slow", "fast"}};
   for (std::int32_t i = 1; i < relays; ++i) all.edges.push_back({first + i, first + draw(0, i - 1), draw(0, 1)});
   for (std::int32_t i = draw(0, 4); i > 0; --i)
     if (const std::int32_t a = draw(0, relays - 1), b = draw(0, relays - 1); a != b)
       all.edges.push_back({first + a, first + b, draw(0, 1)});
   for (std::int32_t node = 0; node < (relaying ? 0 : nodes); ++node)
     for (std::int32_t i = draw(1, 2); i > 0; --i) all.edges.push_back({node, first + draw(0, switches - 1), 0});
-  return *Graph::make(nodes, switches, all);
+  return *GraphTopology::make(nodes, switches, all);
 }
 
 inline const std::vector<NetworkFamily>& network_families() {
@@ -83,8 +83,8 @@ inline const std::vector<NetworkFamily>& network_families() {
       {"dragonfly_plus_valiant", [](Draw& draw) { return random_dragonfly(draw, true).routed("valiant"); }},
       {"router_torus",
        [](Draw& draw) { return std::make_shared<RouterTorus>(random_shape(draw, draw(1, 3), 4), draw(2, 3)); }},
-      {"graph_of_switches", [](Draw& draw) { return std::make_shared<Graph>(random_graph(draw, false)); }},
-      {"graph_of_nodes", [](Draw& draw) { return std::make_shared<Graph>(random_graph(draw, true)); }},
+      {"graph_of_switches", [](Draw& draw) { return std::make_shared<GraphTopology>(random_graph(draw, false)); }},
+      {"graph_of_nodes", [](Draw& draw) { return std::make_shared<GraphTopology>(random_graph(draw, true)); }},
   };
   return all;
 }

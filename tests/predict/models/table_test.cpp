@@ -24,7 +24,7 @@ struct World {
   Job job = *Job::with_ranks_per_node(machine(), 1);
   NamedPrograms halo = programs_of(*on_ranks(*Halo::parse("8x8x8"), {2, 2, 2}, {true, true, true}));
   goal::Graphs graphs = *goal::graphs_of(halo.set);
-  replay::Program recorded = *replay::program_of(graphs);
+  replay::ReplayProgram recorded = *replay::program_of(graphs);
 
   static Machine machine() {
     const std::filesystem::path folder = KUMIHIMO_MACHINES;

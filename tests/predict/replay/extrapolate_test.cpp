@@ -69,7 +69,7 @@ struct Halo {
   }
   void add(Events& events, std::int32_t rank, std::vector<std::int32_t> by, std::int32_t tag,
            std::int64_t bytes) const {
-    for (const Kind kind : {Kind::send, Kind::receive}) {
+    for (const EventKind kind : {EventKind::send, EventKind::receive}) {
       if (const std::int32_t peer = neighbour(rank, by); peer >= 0) events.push_back(event(kind, peer, bytes, tag));
       for (std::int32_t& each : by) each = -each; // what goes one way comes from the other
     }
@@ -180,8 +180,8 @@ Recording rings(bool all_lines) {
   for (std::int32_t rank = 0; rank < 9; ++rank) {
     Events events{enter()};
     for (const std::uint32_t communicator : {0U, dup})
-      for (const Kind kind : {Kind::send, Kind::receive}) {
-        const std::int32_t peer = rank / 3 * 3 + (rank + (kind == Kind::send ? 1 : 2)) % 3;
+      for (const EventKind kind : {EventKind::send, EventKind::receive}) {
+        const std::int32_t peer = rank / 3 * 3 + (rank + (kind == EventKind::send ? 1 : 2)) % 3;
         events.push_back(on(communicator, event(kind, peer, communicator == dup ? 100 : 8)));
       }
     events.push_back(leave());
@@ -234,8 +234,8 @@ TEST(Extrapolate, PatternsDifferByCommunicatorToo) {
   Recording made(5);
   const std::uint32_t dup = made.add_communicator({0, 1, 2, 3, 4});
   for (std::int32_t rank = 0; rank < 5; ++rank) {
-    const Event send = on(rank == 1 ? dup : 0, event(Kind::send, (rank + 1) % 5));
-    const Event receive = on(rank == 2 ? dup : 0, event(Kind::receive, (rank + 4) % 5));
+    const Event send = on(rank == 1 ? dup : 0, event(EventKind::send, (rank + 1) % 5));
+    const Event receive = on(rank == 2 ? dup : 0, event(EventKind::receive, (rank + 4) % 5));
     made.set(rank, {enter(), send, receive, leave()});
   }
   ASSERT_TRUE(made.complete());
@@ -251,8 +251,8 @@ TEST(Extrapolate, WhatIsNotRegularIsRefusedWithTheReason) {
   Events sends;
   sends.push_back(enter());
   for (std::int32_t rank = 1; rank < 4; ++rank) {
-    sends.push_back(event(Kind::send, rank));
-    master.set(rank, {enter(), event(Kind::receive, 0), leave()});
+    sends.push_back(event(EventKind::send, rank));
+    master.set(rank, {enter(), event(EventKind::receive, 0), leave()});
   }
   sends.push_back(leave());
   master.set(0, sends);
@@ -267,7 +267,8 @@ TEST(Extrapolate, WhatIsNotRegularIsRefusedWithTheReason) {
 
   Recording across(4); // half of the axis
   for (std::int32_t rank = 0; rank < 4; ++rank)
-    across.set(rank, {enter(), event(Kind::send, (rank + 2) % 4), event(Kind::receive, (rank + 2) % 4), leave()});
+    across.set(rank,
+               {enter(), event(EventKind::send, (rank + 2) % 4), event(EventKind::receive, (rank + 2) % 4), leave()});
   ASSERT_TRUE(across.complete());
   EXPECT_NE(refused(Extrapolation::make(across, {4}, {8}, false)), "");
 

@@ -16,19 +16,20 @@ namespace {
 // 1 byte a ns and 100 ns a hop; 2 us for a send, 3 us after an arrival.
 PacketNetwork network(const std::string& shape) { return {Job(packet::torus(shape)), std::nullopt, {}}; }
 
-Program program_with(const std::vector<Events>& ranks, std::string_view algorithm = "", const Options& options = {}) {
+ReplayProgram program_with(const std::vector<Events>& ranks, std::string_view algorithm = "",
+                           const ReplayOptions& options = {}) {
   Recording recording = recording_of(ranks);
   const Status complete = recording.complete();
   EXPECT_TRUE(complete) << complete.error().problem;
   std::vector<Choice> choices;
-  for (const CollectiveCall& call : recording.calls())
+  for (const RecordedCollective& call : recording.calls())
     choices.push_back({*Registry::standard().find(all_collectives[call.collective], algorithm), {}});
   auto program = program_of(recording, choices, options);
   EXPECT_TRUE(program) << program.error().sentence();
   return *std::move(program);
 }
 
-Program program_of_text(const std::string& text, const Options& options = {}) {
+ReplayProgram program_of_text(const std::string& text, const ReplayOptions& options = {}) {
   const auto graphs = goal::parse_text(text, "a.goal");
   EXPECT_TRUE(graphs) << graphs.error().sentence();
   auto program = program_of(*graphs, options);
@@ -36,17 +37,18 @@ Program program_of_text(const std::string& text, const Options& options = {}) {
   return *std::move(program);
 }
 
-Times in_packets(const Program& program, const std::string& shape, const TimesOptions& options = {}) {
+Times in_packets(const ReplayProgram& program, const std::string& shape, const TimesOptions& options = {}) {
   auto times = times_of(program, network(shape), options);
   EXPECT_TRUE(times) << times.error().sentence();
   return *std::move(times);
 }
 
-const std::vector<Events> one_message{{compute(1000, 1), enter(0), event(Kind::send, 1, 1000, 7), leave(), compute(50)},
-                                      {compute(200), enter(1), event(Kind::receive, 0, 1000, 7), leave(), compute(20)}};
+const std::vector<Events> one_message{
+    {compute(1000, 1), enter(0), event(EventKind::send, 1, 1000, 7), leave(), compute(50)},
+    {compute(200), enter(1), event(EventKind::receive, 0, 1000, 7), leave(), compute(20)}};
 
 TEST(ReplayPackets, AMessageTakesWhatThePacketModelSays) {
-  const Program program = program_with(one_message);
+  const ReplayProgram program = program_with(one_message);
   TimesOptions options;
   options.most_intervals = 10;
   const Times times = in_packets(program, "4", options);
@@ -79,7 +81,7 @@ TEST(ReplayPackets, AnIdealNetworkLeavesTheWaiting) {
 
 TEST(ReplayPackets, ARankMayBeOnAnotherNode) {
   PacketNetwork far = network("8");
-  const Program program = program_with(one_message);
+  const ReplayProgram program = program_with(one_message);
   std::vector<NodeId> nodes;
   for (const std::int32_t node : {0, 4}) nodes.push_back(NodeId{node});
   far.placement = *Placement::on_nodes(far.job.slots, nodes);
@@ -89,7 +91,7 @@ TEST(ReplayPackets, ARankMayBeOnAnotherNode) {
 }
 
 TEST(ReplayPackets, FactorsScaleTheNetwork) {
-  const Program program = program_with(one_message);
+  const ReplayProgram program = program_with(one_message);
   const auto total = [&](const NetworkFactors& factors) {
     PacketNetwork scaled_network = network("4");
     scaled_network.job.machine = scaled(std::move(scaled_network.job.machine), factors);
@@ -116,16 +118,16 @@ TEST(ReplayPackets, OnASingleNodeBandwidthIsThatOfItsMemory) {
 constexpr std::int32_t few = 6; // ranks
 
 // Of messages that block, with computing of up to a microsecond before each, and after the last.
-Program random_program(std::mt19937& random) {
+ReplayProgram random_program(std::mt19937& random) {
   std::vector<Events> events(few);
   for (int step = 0; step < 40; ++step) {
     const auto from = static_cast<std::int32_t>(random() % few);
     const auto to = static_cast<std::int32_t>((static_cast<std::uint32_t>(from) + 1 + random() % (few - 1)) % few);
-    const auto message = [&](std::int32_t of, Kind kind, std::int32_t peer) {
+    const auto message = [&](std::int32_t of, EventKind kind, std::int32_t peer) {
       auto& rank = events[static_cast<std::size_t>(of)];
       for (const Event& e : {compute(random() % 1000), enter(0), event(kind, peer, 8, 1), leave()}) rank.push_back(e);
     };
-    message(from, Kind::send, to), message(to, Kind::receive, from);
+    message(from, EventKind::send, to), message(to, EventKind::receive, from);
   }
   for (Events& each : events) each.push_back(compute(500));
   return program_with(events);
@@ -135,7 +137,7 @@ Program random_program(std::mt19937& random) {
 TEST(ReplayPackets, BothModelsHaveTheSameIdealNetwork) {
   std::mt19937 random(5);
   for (int turn = 0; turn < 20; ++turn) {
-    const Program program = random_program(random);
+    const ReplayProgram program = random_program(random);
     const auto packets = ideal_network_times(program, quiet()), loggops = times_of(program, ideal_network());
     ASSERT_TRUE(packets && loggops);
     EXPECT_EQ(packets->end, loggops->end);
@@ -156,7 +158,7 @@ TEST(ReplayNoise, IsTheSameInAllModels) {
   using enum goal::NoiseModel::Kind;
   std::mt19937 random(6);
   for (int turn = 0; turn < 20; ++turn) {
-    const Program program = random_program(random);
+    const ReplayProgram program = random_program(random);
     TimesOptions options;
     options.engine.noise = noise_of(turn % 2 ? periodic : exponential, 300'000, 2'000'000);
     const FluidNetwork network{Job(packet::torus("6")), std::nullopt, options.engine.noise};
@@ -185,7 +187,7 @@ goal::NoiseModel detour_at(Time time, std::int32_t rank) {
 }
 
 TEST(ReplayNoise, LengthensCalcsSendsAndWhatFollowsAnArrival) {
-  const Program program = program_with(one_message);
+  const ReplayProgram program = program_with(one_message);
   PacketNetwork packets = network("4");
   const Time quiet = times_of(program, packets)->total;
   // From 0.5 us on for 1 us, then not again: the computing of 1 us of rank 0 ends so much later.
@@ -208,7 +210,7 @@ TEST(ReplayNoise, LengthensCalcsSendsAndWhatFollowsAnArrival) {
 }
 
 TEST(ReplayNoise, OfARankThatIsNotThereIsAnError) {
-  const Program program = program_with(one_message);
+  const ReplayProgram program = program_with(one_message);
   PacketNetwork packets = network("4");
   packets.options.noise = noise_of(goal::NoiseModel::Kind::periodic, 1, 10);
   packets.options.noise->ranks = {{2, 2}};
@@ -224,7 +226,7 @@ TEST(ReplayPackets, CollectivesOfAllRanksKnowTheirPlaces) {
   ASSERT_TRUE(recording.complete());
   const Choice choice{*Registry::standard().find(CollectiveKind::allreduce, "bucket"), {}};
   EXPECT_FALSE(program_of(recording, std::vector{choice}));
-  Options options;
+  ReplayOptions options;
   options.space = network("4x4").job.rank_space();
   const auto program = program_of(recording, std::vector{choice}, options);
   ASSERT_TRUE(program) << program.error().sentence();
@@ -243,11 +245,11 @@ TEST(ReplayPackets, ErrorsOfTheModelAreTold) {
   const auto few = times_of(program_with(one_message), PacketNetwork{Job(packet::torus("1x2")), std::nullopt, {}});
   EXPECT_TRUE(few);
   const std::vector<Events> three{
-      {enter(), event(Kind::send, 2, 8, 7), leave()}, {}, {enter(), event(Kind::receive, 0, 8, 7), leave()}};
+      {enter(), event(EventKind::send, 2, 8, 7), leave()}, {}, {enter(), event(EventKind::receive, 0, 8, 7), leave()}};
   const auto none = times_of(program_with(three), network("2"));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().problem, "the job must have a slot for each of 3 ranks (got 2)");
-  Program huge;
+  ReplayProgram huge;
   huge.graphs = goal::Graphs(1 << 22);
   const auto large = times_of(huge, network("2"));
   ASSERT_FALSE(large);
@@ -262,7 +264,7 @@ constexpr const char* two_processors = "num_ranks 2\n"
 
 // Rank 0 computes while any of its processors does; rank 1 never.
 TEST(ReplayGoal, TimeWithoutComputingIsThatOfMessages) {
-  const Program program = program_of_text(two_processors);
+  const ReplayProgram program = program_of_text(two_processors);
   loggp::Parameters parameters = *loggp::parse_parameters("L=2000,o=100,S=100", {});
   TimesOptions options;
   options.most_intervals = 10;
@@ -281,20 +283,20 @@ TEST(ReplayGoal, TimeWithoutComputingIsThatOfMessages) {
 
 TEST(ReplayGoal, ComputingIsScaledAndBalanced) {
   loggp::Parameters parameters = *loggp::parse_parameters("L=2000,o=100,S=100", {});
-  Options options;
+  ReplayOptions options;
   options.speed = 2;
   EXPECT_EQ(times_of(program_of_text(two_processors, options), parameters)->total, 500000u + 2200000u);
   const std::string uneven = "num_ranks 2\nrank 0 {\ncalc 1000\n}\nrank 1 {\ncalc 3000\n}\n";
   options = {};
   options.balanced = true;
-  const Program balanced = program_of_text(uneven, options);
+  const ReplayProgram balanced = program_of_text(uneven, options);
   EXPECT_EQ(times_of(balanced, parameters)->end, std::vector<Time>(2, 2000000));
   EXPECT_EQ(balanced.graphs.different(), 1u);
 }
 
 TEST(ReplayGoal, TooManyOperationsAreOneSentence) {
   const auto graphs = goal::parse_text(two_processors, "a.goal");
-  Options options;
+  ReplayOptions options;
   options.most = 5;
   const auto program = program_of(*graphs, options);
   ASSERT_FALSE(program);
@@ -305,10 +307,10 @@ TEST(ReplayGoal, TooManyOperationsAreOneSentence) {
 TEST(ReplayGoal, ARecordingAsGoalHasTheSameTimes) {
   std::vector<Events> ring;
   for (std::int32_t r = 0; r < 8; ++r)
-    ring.push_back({compute(500 + 100 * r), enter(0), event(Kind::send, (r + 1) % 8, 4000, 1),
-                    event(Kind::receive, (r + 7) % 8, 4000, 1), leave(), compute(300)});
-  const Program program = program_with(ring);
-  const Program again = program_of_text(goal::text_of(program.graphs));
+    ring.push_back({compute(500 + 100 * r), enter(0), event(EventKind::send, (r + 1) % 8, 4000, 1),
+                    event(EventKind::receive, (r + 7) % 8, 4000, 1), leave(), compute(300)});
+  const ReplayProgram program = program_with(ring);
+  const ReplayProgram again = program_of_text(goal::text_of(program.graphs));
   EXPECT_EQ(in_packets(program, "8").end, in_packets(again, "8").end);
   const loggp::Parameters parameters = *loggp::parse_parameters("L=2000,o=100,g=50,G=0.1,S=10000", {});
   EXPECT_EQ(times_of(program, parameters)->end, times_of(again, parameters)->end);

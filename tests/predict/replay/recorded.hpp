@@ -13,19 +13,19 @@ namespace kumihimo::replay {
 using Events = std::vector<Event>;
 
 inline Event compute(std::int64_t ns, std::uint32_t region = 0) {
-  return {0, Kind::compute, trace::Compute{ns, region}};
+  return {0, EventKind::compute, trace::Compute{ns, region}};
 }
-inline Event event(Kind kind, std::int32_t peer = -1, std::int64_t bytes = 0, std::int32_t tag = 0,
+inline Event event(EventKind kind, std::int32_t peer = -1, std::int64_t bytes = 0, std::int32_t tag = 0,
                    std::uint32_t request = 0) {
-  Event e(0, kind, trace::Message{bytes, peer, tag});
+  Event e(0, kind, trace::MessageEvent{bytes, peer, tag});
   e.request = request;
   return e;
 }
-inline Event enter(std::uint32_t site = 0) { return {0, Kind::enter, trace::Enter{{}, site}}; }
-inline Event leave() { return {0, Kind::leave}; }
-inline Event collective(CollectiveKind kind, std::int64_t bytes, std::int32_t root = -1, Kind as = Kind::collective,
-                        std::uint32_t request = 0) {
-  Event e(0, as, trace::Collective{bytes, root, 0, 0, static_cast<std::uint8_t>(kind.index())});
+inline Event enter(std::uint32_t site = 0) { return {0, EventKind::enter, trace::Enter{{}, site}}; }
+inline Event leave() { return {0, EventKind::leave}; }
+inline Event collective(CollectiveKind kind, std::int64_t bytes, std::int32_t root = -1,
+                        EventKind as = EventKind::collective, std::uint32_t request = 0) {
+  Event e(0, as, trace::CollectiveEvent{bytes, root, 0, 0, static_cast<std::uint8_t>(kind.index())});
   e.request = request;
   return e;
 }

@@ -13,19 +13,19 @@ constexpr std::uint8_t initialise = 1, wait = 2, test = 3, reduce = 4;
 
 // Calls of one rank that sends to itself: requests end at once, later, at the end, and of receives never.
 std::vector<Event> program_of(std::mt19937& chance) {
-  std::vector<Event> events{Event(100, Kind::begin_program)};
+  std::vector<Event> events{Event(100, EventKind::begin_program)};
   std::int64_t now = 100;
-  const auto add = [&](Kind kind, const auto& what, std::uint8_t call, std::uint32_t request = 0) {
+  const auto add = [&](EventKind kind, const auto& what, std::uint8_t call, std::uint32_t request = 0) {
     Event event(now, kind, what);
     event.call = call, event.request = request;
     events.push_back(event);
   };
   const auto call = [&](std::uint8_t number, auto&& inside) {
     now += static_cast<std::int64_t>(chance() % 3 * 50);
-    add(Kind::enter, trace::Enter{{chance() % 3 * 20, chance() % 2 * 30}, chance() % 4}, number);
+    add(EventKind::enter, trace::Enter{{chance() % 3 * 20, chance() % 2 * 30}, chance() % 4}, number);
     inside();
     now += 10;
-    Event leave(now, Kind::leave);
+    Event leave(now, EventKind::leave);
     leave.call = number;
     events.push_back(leave);
   };
@@ -40,22 +40,23 @@ std::vector<Event> program_of(std::mt19937& chance) {
     const Begun each = begun[at];
     begun.erase(begun.begin() + static_cast<std::ptrdiff_t>(at));
     call(wait, [&] {
-      add(each.send ? Kind::end_send : Kind::end_receive, trace::Message{8, 0, 3, 1}, wait, each.request);
+      add(each.send ? EventKind::end_send : EventKind::end_receive, trace::MessageEvent{8, 0, 3, 1}, wait,
+          each.request);
     });
   };
   for (int step = 0; step < 400; ++step) switch (chance() % 6) {
     case 0: call(test, [] {}); break; // nothing is known of it
-    case 1: call(reduce, [&] { add(Kind::collective, trace::Collective{8, -1, 1, 0, 3}, reduce); }); break;
+    case 1: call(reduce, [&] { add(EventKind::collective, trace::CollectiveEvent{8, -1, 1, 0, 3}, reduce); }); break;
     case 2:
       now += 5;
-      add(chance() % 2 ? Kind::begin_region : Kind::end_region, trace::Region{chance() % 2}, 0);
+      add(chance() % 2 ? EventKind::begin_region : EventKind::end_region, trace::RegionEvent{chance() % 2}, 0);
       break;
     case 3: { // of a pair the send may end first
       for (const bool send : {false, true}) {
         begun.push_back({++last, send});
         call(wait, [&] {
-          add(send ? Kind::start_send : Kind::start_receive, trace::Message{send ? 8 : 0, send ? 0 : -1, 3, 1}, wait,
-              last);
+          add(send ? EventKind::start_send : EventKind::start_receive,
+              trace::MessageEvent{send ? 8 : 0, send ? 0 : -1, 3, 1}, wait, last);
         });
       }
       break;
@@ -64,9 +65,9 @@ std::vector<Event> program_of(std::mt19937& chance) {
       for (int n = 0; n < 2 && !begun.empty(); ++n) end_one(chance() % begun.size());
     }
   while (!begun.empty()) end_one(begun.size() - 1);
-  if (chance() % 2) call(wait, [&] { add(Kind::start_receive, trace::Message{}, wait, last + 1); });
+  if (chance() % 2) call(wait, [&] { add(EventKind::start_receive, trace::MessageEvent{}, wait, last + 1); });
   now += 7;
-  events.emplace_back(now, Kind::end_program, trace::Elapsed{2, 0});
+  events.emplace_back(now, EventKind::end_program, trace::Elapsed{2, 0});
   return events;
 }
 
@@ -100,8 +101,8 @@ TEST(RecordedRanks, AreTheSameHoweverManyEventsAreReadAtOnce) {
       Events found;
       const auto append = [&](std::span<const Event> some, std::size_t before) -> Status {
         EXPECT_EQ(before, found.size());
-        const Kind last = some.back().kind; // whole calls
-        EXPECT_TRUE(last == Kind::leave || last == Kind::compute);
+        const EventKind last = some.back().kind; // whole calls
+        EXPECT_TRUE(last == EventKind::leave || last == EventKind::compute);
         found.insert(found.end(), some.begin(), some.end());
         ++parts, longest = std::max(longest, some.size());
         return Nothing{};
@@ -118,39 +119,39 @@ TEST(RecordedRanks, AreTheSameHoweverManyEventsAreReadAtOnce) {
 
 // By hand: computing without the recorder's time, silent calls, regions, and a receive that its end describes.
 TEST(RecordedRanks, AreWhatTheProgramDidBetweenCalls) {
-  const auto in = [](std::int64_t at, Kind kind, const auto& what, std::uint8_t call, std::uint32_t request = 0) {
+  const auto in = [](std::int64_t at, EventKind kind, const auto& what, std::uint8_t call, std::uint32_t request = 0) {
     Event event(at, kind, what);
     event.call = call, event.request = request;
     return event;
   };
   const auto left = [](std::int64_t at, std::uint8_t call) {
-    Event event(at, Kind::leave);
+    Event event(at, EventKind::leave);
     event.call = call;
     return event;
   };
   const std::vector<Event> events{
-      Event(1000, Kind::begin_program),
-      in(1100, Kind::enter, trace::Enter{{30, 0}, 0}, wait), // 100 less 30 of the recorder
-      in(1100, Kind::start_receive, trace::Message{}, wait, 1),
+      Event(1000, EventKind::begin_program),
+      in(1100, EventKind::enter, trace::Enter{{30, 0}, 0}, wait), // 100 less 30 of the recorder
+      in(1100, EventKind::start_receive, trace::MessageEvent{}, wait, 1),
       left(1150, wait),
-      Event(1250, Kind::begin_region, trace::Region{1}),
-      in(1450, Kind::enter, trace::Enter{{0, 150}, 1}, test), // of 300 it had 150
+      Event(1250, EventKind::begin_region, trace::RegionEvent{1}),
+      in(1450, EventKind::enter, trace::Enter{{0, 150}, 1}, test), // of 300 it had 150
       left(1500, test),
-      in(1520, Kind::enter, trace::Enter{}, wait),
-      in(1600, Kind::end_receive, trace::Message{8, 0, 5, 1}, wait, 1),
-      in(1600, Kind::send, trace::Message{8, 0, 5, 1}, wait),
+      in(1520, EventKind::enter, trace::Enter{}, wait),
+      in(1600, EventKind::end_receive, trace::MessageEvent{8, 0, 5, 1}, wait, 1),
+      in(1600, EventKind::send, trace::MessageEvent{8, 0, 5, 1}, wait),
       left(1600, wait),
-      Event(1610, Kind::end_program, trace::Elapsed{}),
+      Event(1610, EventKind::end_program, trace::Elapsed{}),
   };
   auto reader = ranks_of(events);
   ASSERT_TRUE(reader);
   const RecordedRanks& ranks = **reader;
   Recording recording(1, *std::move(reader));
   ASSERT_TRUE(recording.complete());
-  Event receive = event(Kind::start_receive, 0, 8, 5, 1), ended = event(Kind::end_receive, 0, 8, 5, 1);
+  Event receive = event(EventKind::start_receive, 0, 8, 5, 1), ended = event(EventKind::end_receive, 0, 8, 5, 1);
   EXPECT_EQ(events_of(recording, 0),
             (Events{compute(70), enter(0), receive, leave(), compute(50), compute(100, 1), compute(20, 1), enter(2),
-                    ended, event(Kind::send, 0, 8, 5), leave(), compute(10, 1)}));
+                    ended, event(EventKind::send, 0, 8, 5), leave(), compute(10, 1)}));
   EXPECT_EQ(ranks.sites(), (std::vector<std::string>{"MPI_Wait at a.c:1", "MPI_Test at a.c:2", "MPI_Wait"}));
   EXPECT_EQ(ranks.regions(), (std::vector<std::string>{"outside regions", "solve"}));
   EXPECT_EQ(ranks.ranks()[0].ns, 610);

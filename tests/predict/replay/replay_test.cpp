@@ -16,7 +16,7 @@ namespace {
 
 std::vector<Choice> chosen(const Recording& recording, std::string_view algorithm) {
   std::vector<Choice> choices;
-  for (const CollectiveCall& call : recording.calls())
+  for (const RecordedCollective& call : recording.calls())
     choices.push_back({*Registry::standard().find(all_collectives[call.collective], algorithm), {}});
   return choices;
 }
@@ -25,7 +25,7 @@ loggp::Parameters parameters(std::string_view text) { return *loggp::parse_param
 
 // Nanoseconds at which each rank ends.
 std::vector<std::uint64_t> ends_of(const std::vector<Events>& ranks, std::string_view letters,
-                                   std::string_view algorithm = "", const Options& options = {}) {
+                                   std::string_view algorithm = "", const ReplayOptions& options = {}) {
   Recording recording = recording_of(ranks);
   const Status complete = recording.complete();
   EXPECT_TRUE(complete) << complete.error().problem;
@@ -47,16 +47,16 @@ std::string problem_of(const std::vector<Events>& ranks) {
 using Ends = std::vector<std::uint64_t>;
 
 TEST(Replay, ABlockingMessageTakesItsOverheadsAndTheLatency) {
-  const Events sends{compute(1000), enter(), event(Kind::send, 1, 1, 7), leave(), compute(500)};
-  const Events receives{compute(10), enter(), event(Kind::receive, 0, 1, 7), leave(), compute(20)};
+  const Events sends{compute(1000), enter(), event(EventKind::send, 1, 1, 7), leave(), compute(500)};
+  const Events receives{compute(10), enter(), event(EventKind::receive, 0, 1, 7), leave(), compute(20)};
   // send: 1000 + o 100, then 500. The message arrives at 1000 + 100 + 2000, o more, then 20.
   EXPECT_EQ(ends_of({sends, receives}, "L=2000,o=100,S=100"), (Ends{1600, 3220}));
 }
 
 TEST(Replay, AFasterProcessorComputesInLessTimeAndARegionHasASpeedOfItsOwn) {
-  const Events sends{compute(1000, 0), compute(600, 1), enter(), event(Kind::send, 1, 1, 7), leave()};
-  const Events receives{enter(), event(Kind::receive, 0, 1, 7), leave()};
-  Options options;
+  const Events sends{compute(1000, 0), compute(600, 1), enter(), event(EventKind::send, 1, 1, 7), leave()};
+  const Events receives{enter(), event(EventKind::receive, 0, 1, 7), leave()};
+  ReplayOptions options;
   options.speed = 2;
   EXPECT_EQ(ends_of({sends, receives}, "L=2000,o=100,S=100", "", options), (Ends{900, 3000}));
   options.region_speed = {0, 3};
@@ -68,31 +68,32 @@ TEST(Replay, BalancedRanksComputeAsLongAsTheMean) {
   const auto waits = [](std::int64_t ns) {
     return Events{compute(ns), enter(), collective(CollectiveKind::barrier, 0), leave(), compute(ns)};
   };
-  Options options;
+  ReplayOptions options;
   options.balanced = true;
   EXPECT_EQ(ends_of({waits(1000), waits(3000)}, "L=500,o=100,S=100", "dissemination"), (Ends{4700, 6200}));
   EXPECT_EQ(ends_of({waits(1000), waits(3000)}, "L=500,o=100,S=100", "dissemination", options), Ends(2, 4700));
 }
 
 TEST(Replay, WhatANonBlockingCallBeginsOverlapsWithComputing) {
-  const Events sends{enter(), event(Kind::start_send, 1, 1, 7, 1), leave(), compute(5000),
-                     enter(), event(Kind::end_send, -1, 0, 0, 1),  leave(), compute(10)};
-  const Events receives{enter(), event(Kind::start_receive, -1, 0, 0, 1), leave(), compute(1000),
-                        enter(), event(Kind::end_receive, 0, 1, 7, 1),    leave(), compute(10)};
+  const Events sends{enter(), event(EventKind::start_send, 1, 1, 7, 1), leave(), compute(5000),
+                     enter(), event(EventKind::end_send, -1, 0, 0, 1),  leave(), compute(10)};
+  const Events receives{enter(), event(EventKind::start_receive, -1, 0, 0, 1), leave(), compute(1000),
+                        enter(), event(EventKind::end_receive, 0, 1, 7, 1),    leave(), compute(10)};
   // The message is there at 2100, after the computing: o, then 10. The sender: o, 5000, 10.
   EXPECT_EQ(ends_of({sends, receives}, "L=2000,o=100,S=100"), (Ends{5110, 2210}));
 }
 
 TEST(Replay, AWaitForWhatEndedLongAgoStillFollowsTheComputingBeforeIt) {
-  const Events sends{enter(), event(Kind::start_send, 1, 1, 7, 1), leave(), compute(9000),
-                     enter(), event(Kind::end_send, -1, 0, 0, 1),  leave(), compute(1000)};
-  const Events receives{enter(), event(Kind::receive, 0, 1, 7), leave()};
+  const Events sends{enter(), event(EventKind::start_send, 1, 1, 7, 1), leave(), compute(9000),
+                     enter(), event(EventKind::end_send, -1, 0, 0, 1),  leave(), compute(1000)};
+  const Events receives{enter(), event(EventKind::receive, 0, 1, 7), leave()};
   EXPECT_EQ(ends_of({sends, receives}, "L=1,o=100,S=100")[0], 10100u);
 }
 
 TEST(Replay, BothHalvesOfASendrecvGoOnAtOnce) {
   const auto exchanges = [](std::int32_t peer) {
-    return Events{enter(), event(Kind::send, peer, 1, 1), event(Kind::receive, peer, 1, 1), leave(), compute(5)};
+    return Events{enter(), event(EventKind::send, peer, 1, 1), event(EventKind::receive, peer, 1, 1), leave(),
+                  compute(5)};
   };
   // Each: o of its send, then o of the arrival at o + L. A rendezvous needs no other order, too.
   EXPECT_EQ(ends_of({exchanges(1), exchanges(0)}, "L=1000,o=100,S=100"), (Ends{1205, 1205}));
@@ -101,10 +102,10 @@ TEST(Replay, BothHalvesOfASendrecvGoOnAtOnce) {
 
 TEST(Replay, AReceiveFromAnyRankTakesTheMessageThatItTookInTheRecording) {
   // Rank 1's message is there first, but rank 2's was received first.
-  const Events receives{enter(), event(Kind::receive, 2, 1, 3), leave(),
-                        enter(), event(Kind::receive, 1, 1, 3), leave()};
-  const Events early{enter(), event(Kind::send, 0, 1, 3), leave()};
-  const Events late{compute(5000), enter(), event(Kind::send, 0, 1, 3), leave()};
+  const Events receives{enter(), event(EventKind::receive, 2, 1, 3), leave(),
+                        enter(), event(EventKind::receive, 1, 1, 3), leave()};
+  const Events early{enter(), event(EventKind::send, 0, 1, 3), leave()};
+  const Events late{compute(5000), enter(), event(EventKind::send, 0, 1, 3), leave()};
   EXPECT_EQ(ends_of({receives, early, late}, "L=1000,o=100,S=100")[0], 6200u);
 }
 
@@ -113,12 +114,13 @@ TEST(Replay, AReceiveFromAnyRankTakesTheMessageThatItTookInTheRecording) {
 TEST(Replay, MessagesMeetOnTheirCommunicatorAlone) {
   Recording recording = recording_of(std::vector<Events>(2));
   const std::uint32_t dup = recording.add_communicator({0, 1});
-  recording.set(0, {enter(), on(dup, event(Kind::send, 1, 1000)), leave(), enter(), event(Kind::receive, 1, 8, 5),
-                    leave(), enter(), event(Kind::send, 1, 8), leave()});
-  recording.set(1, {enter(), event(Kind::start_receive, -1, 0, 0, 1), leave(), enter(),
-                    event(Kind::start_receive, -1, 0, 0, 2), leave(), enter(),
-                    on(dup, event(Kind::end_receive, 0, 1000, 0, 2)), leave(), enter(), event(Kind::send, 0, 8, 5),
-                    leave(), enter(), event(Kind::end_receive, 0, 8, 0, 1), leave()});
+  recording.set(0, {enter(), on(dup, event(EventKind::send, 1, 1000)), leave(), enter(),
+                    event(EventKind::receive, 1, 8, 5), leave(), enter(), event(EventKind::send, 1, 8), leave()});
+  recording.set(1, {enter(), event(EventKind::start_receive, -1, 0, 0, 1), leave(), enter(),
+                    event(EventKind::start_receive, -1, 0, 0, 2), leave(), enter(),
+                    on(dup, event(EventKind::end_receive, 0, 1000, 0, 2)), leave(), enter(),
+                    event(EventKind::send, 0, 8, 5), leave(), enter(), event(EventKind::end_receive, 0, 8, 0, 1),
+                    leave()});
   ASSERT_TRUE(recording.complete());
   const auto program = program_of(recording, {});
   ASSERT_TRUE(program);
@@ -129,7 +131,7 @@ TEST(Replay, MessagesMeetOnTheirCommunicatorAlone) {
 }
 
 // Tags of what rank 0 sends.
-std::set<std::uint32_t> tags_of(const Program& program) {
+std::set<std::uint32_t> tags_of(const ReplayProgram& program) {
   std::set<std::uint32_t> tags;
   for (const goal::Operation& operation : program.graphs.of(0).operations)
     if (operation.kind == goal::Kind::send) tags.insert(operation.tag);
@@ -158,7 +160,7 @@ TEST(Replay, RanksOfCommunicatorsLikeEachOtherShareAGraph) {
   Recording recording = recording_of(std::vector<Events>(4));
   const std::uint32_t rows[] = {recording.add_communicator({0, 1}), recording.add_communicator({2, 3})};
   for (const std::int32_t rank : {0, 1, 2, 3}) {
-    const Event message = event(rank % 2 == 0 ? Kind::send : Kind::receive, rank ^ 1, 8, 3);
+    const Event message = event(rank % 2 == 0 ? EventKind::send : EventKind::receive, rank ^ 1, 8, 3);
     recording.set(rank, {enter(), on(rows[rank / 2], message),
                          on(rows[rank / 2], collective(CollectiveKind::barrier, 0)), leave()});
   }
@@ -180,8 +182,8 @@ TEST(Replay, ACollectiveIsTheAlgorithmThatIsChosen) {
 
 TEST(Replay, ANonBlockingCollectiveOverlapsWithComputing) {
   const Events each{
-      enter(), collective(CollectiveKind::allreduce, 0, -1, Kind::start_collective, 4), leave(), compute(9000),
-      enter(), collective(CollectiveKind::allreduce, 8, -1, Kind::end_collective, 4),   leave()};
+      enter(), collective(CollectiveKind::allreduce, 0, -1, EventKind::start_collective, 4), leave(), compute(9000),
+      enter(), collective(CollectiveKind::allreduce, 8, -1, EventKind::end_collective, 4),   leave()};
   const Ends ends = ends_of({each, each}, "L=1000,o=100,S=100", "recursive_doubling");
   EXPECT_EQ(ends, Ends(2, 9200)); // the overheads of both halves are the processor's; the latency is hidden
 }
@@ -218,8 +220,8 @@ TEST(Replay, BlocksOfDifferentLengthsMakeTheIrregularForm) {
 
 TEST(Replay, RanksThatDoTheSameShareAGraph) {
   const auto ring = [](std::int32_t rank) {
-    return Events{compute(100), enter(), event(Kind::send, (rank + 1) % 4, 1, 1),
-                  event(Kind::receive, (rank + 3) % 4, 1, 1), leave()};
+    return Events{compute(100), enter(), event(EventKind::send, (rank + 1) % 4, 1, 1),
+                  event(EventKind::receive, (rank + 3) % 4, 1, 1), leave()};
   };
   Recording recording = recording_of({ring(0), ring(1), ring(2), ring(3)});
   ASSERT_TRUE(recording.complete());
@@ -243,8 +245,8 @@ TEST(Replay, MarksNameTheCallBeforeEachCalc) {
 
 TEST(ReplayTimes, TimeBetweenCalcsIsThatOfTheCall) {
   // Rank 0: 1000 computing in region 1, a send of o = 100. Rank 1 waits in its receive until 1000 + o + L + o.
-  const Events sends{compute(1000, 1), enter(2), event(Kind::send, 1, 1, 7), leave(), compute(50, 0)};
-  const Events receives{compute(200, 0), enter(3), event(Kind::receive, 0, 1, 7), leave()};
+  const Events sends{compute(1000, 1), enter(2), event(EventKind::send, 1, 1, 7), leave(), compute(50, 0)};
+  const Events receives{compute(200, 0), enter(3), event(EventKind::receive, 0, 1, 7), leave()};
   Recording recording = recording_of({sends, receives});
   ASSERT_TRUE(recording.complete());
   const auto program = program_of(recording, {});
@@ -263,7 +265,8 @@ TEST(ReplayTimes, TimeBetweenCalcsIsThatOfTheCall) {
   EXPECT_EQ(times->sites[3].count, 1);
   EXPECT_EQ(times->regions[1].time, 1000000u);
   std::vector<std::tuple<int, bool, Time, Time>> intervals;
-  for (const Interval& i : times->intervals) intervals.emplace_back(i.rank, i.is_call, i.start / 1000, i.end / 1000);
+  for (const PlaceInterval& i : times->intervals)
+    intervals.emplace_back(i.rank, i.is_call, i.start / 1000, i.end / 1000);
   std::sort(intervals.begin(), intervals.end());
   EXPECT_EQ(intervals, (std::vector<std::tuple<int, bool, Time, Time>>{{0, false, 0, 1000},
                                                                        {0, false, 1100, 1150},
@@ -296,31 +299,31 @@ TEST(ReplayTimes, OnAnIdealNetworkRanksWaitForEachOtherOnly) {
 }
 
 TEST(Replay, ErrorsNameTheRankAndItsEvent) {
-  const Events sends{enter(2), event(Kind::send, 1, 8, 7), leave()};
+  const Events sends{enter(2), event(EventKind::send, 1, 8, 7), leave()};
   EXPECT_EQ(problem_of({sends, {}}),
             "rank 0, event 1 of site 2: a send of 8 bytes to rank 1 with tag 7 has no matching "
             "receive; in all 1 messages have one end alone");
-  EXPECT_EQ(problem_of({{enter(2), event(Kind::receive, 1, 8, 7), leave()}, {}}),
+  EXPECT_EQ(problem_of({{enter(2), event(EventKind::receive, 1, 8, 7), leave()}, {}}),
             "rank 0, event 1 of site 2: a receive of 8 bytes from rank 1 with tag 7 has no matching send; in all 1 "
             "messages have one end alone");
-  EXPECT_EQ(problem_of({{enter(2), event(Kind::send, 1, 8, 7)}, {}}),
+  EXPECT_EQ(problem_of({{enter(2), event(EventKind::send, 1, 8, 7)}, {}}),
             "rank 0, event 1 of site 2: the last call must end");
-  EXPECT_EQ(problem_of({{enter(2), event(Kind::send, 5, 8, 7), leave()}, {}}),
+  EXPECT_EQ(problem_of({{enter(2), event(EventKind::send, 5, 8, 7), leave()}, {}}),
             "rank 0, event 1 of site 2: a peer must be a rank from 0 to 1 (got 5)");
-  EXPECT_EQ(problem_of({{enter(2), event(Kind::end_send, -1, 0, 0, 9), leave()}}),
+  EXPECT_EQ(problem_of({{enter(2), event(EventKind::end_send, -1, 0, 0, 9), leave()}}),
             "rank 0, event 1 of site 2: request 9 ends, which began as no such request");
   Recording apart = recording_of({{}, {}});
   const std::uint32_t dup = apart.add_communicator({0, 1}), alone = apart.add_communicator({0});
-  apart.set(0, {enter(2), event(Kind::send, 1, 8, 7), leave()});
-  apart.set(1, {enter(3), on(dup, event(Kind::receive, 0, 8, 7)), leave()});
+  apart.set(0, {enter(2), event(EventKind::send, 1, 8, 7), leave()});
+  apart.set(1, {enter(3), on(dup, event(EventKind::receive, 0, 8, 7)), leave()});
   EXPECT_EQ(
       apart.complete().error().problem,
       "rank 0, event 1 of site 2: a send of 8 bytes to rank 1 with tag 7 has no matching receive; in all 2 messages "
       "have one end alone");
-  apart.set(0, {enter(2), on(alone, event(Kind::send, 1, 8, 7)), leave()});
+  apart.set(0, {enter(2), on(alone, event(EventKind::send, 1, 8, 7)), leave()});
   EXPECT_EQ(apart.complete().error().problem,
             "rank 0, event 1 of site 2: a peer must be a member of the communicator of its message (got 1)");
-  apart.set(0, {enter(2), on(9, event(Kind::send, 1, 8, 7)), leave()});
+  apart.set(0, {enter(2), on(9, event(EventKind::send, 1, 8, 7)), leave()});
   EXPECT_EQ(apart.complete().error().problem, "rank 0, event 1 of site 2: a communicator must be a known one (got 9)");
   const Events reduces{enter(2), collective(CollectiveKind::allreduce, 8), leave()};
   const Events waits{enter(3), collective(CollectiveKind::barrier, 0), leave()};
@@ -344,13 +347,13 @@ TEST(Replay, AMessageWithOneEndIsFoundAmongMany) {
         Events& of = events[static_cast<std::size_t>(rank)];
         of.insert(of.end(), {enter(), e, leave()});
       };
-      call(from % ranks, event(Kind::send, to % ranks, 8, tag));
-      call(to % ranks, event(Kind::receive, from % ranks, 8, tag));
+      call(from % ranks, event(EventKind::send, to % ranks, 8, tag));
+      call(to % ranks, event(EventKind::receive, from % ranks, 8, tag));
     }
     EXPECT_EQ(problem_of(events), "");
     Events& changed = events[chance() % events.size()];
     if (changed.empty()) continue;
-    trace::Message& m = changed[1 + 3 * (chance() % (changed.size() / 3))].message();
+    trace::MessageEvent& m = changed[1 + 3 * (chance() % (changed.size() / 3))].message();
     if (n % 2 == 0)
       ++m.tag;
     else
@@ -371,7 +374,7 @@ TEST(Replay, CommunicatorsAndSizesThatCannotBeAreRefused) {
   EXPECT_EQ(with_members({1, 1}).problem, "communicator 1: each member must be another rank (got 1)");
   EXPECT_EQ(with_members({}).kind, Error::Kind::bad_input);
   const std::int64_t most = goal::most_message_bytes;
-  EXPECT_EQ(problem_of({{enter(2), event(Kind::send, 1, most + 1, 7), leave()}, {}}),
+  EXPECT_EQ(problem_of({{enter(2), event(EventKind::send, 1, most + 1, 7), leave()}, {}}),
             "rank 0, event 1 of site 2: a time or size must be from 0 to 70368744177664 (got 70368744177665)");
   EXPECT_EQ(problem_of({{enter(0xFFFFFFFFU), leave()}}),
             "rank 0, event 0 of site 4294967295: a place must be below 16777216 (got 4294967295)");
@@ -381,7 +384,7 @@ TEST(Replay, CommunicatorsAndSizesThatCannotBeAreRefused) {
 }
 
 TEST(Replay, ATooLargeProgramIsRefusedWhereItBecomesSo) {
-  Options options;
+  ReplayOptions options;
   options.most = 100;
   const auto problem = [&](const Events& each) {
     Recording recording = recording_of({each, each, each, each});

@@ -15,7 +15,7 @@ namespace {
 
 std::vector<Choice> chosen(const Source& source) {
   std::vector<Choice> choices;
-  for (const CollectiveCall& call : source.calls()) {
+  for (const RecordedCollective& call : source.calls()) {
     const bool of_all = all_collectives[call.collective] == CollectiveKind::allreduce;
     const char* const name = of_all ? "rabenseifner" : "binomial";
     choices.push_back({*Registry::standard().find(all_collectives[call.collective], name), {}});
@@ -70,7 +70,7 @@ class Programs {
     Open& of = open(rank);
     end.request = static_cast<std::uint32_t>(of.ends.size() + 1);
     of.ends.push_back(end);
-    if (end.kind != Kind::end_send || chance_() % 8 != 0) of.requests.push_back(end.request);
+    if (end.kind != EventKind::end_send || chance_() % 8 != 0) of.requests.push_back(end.request);
     return end.request;
   }
   // Of those that are open, in any order, in one call.
@@ -91,21 +91,21 @@ class Programs {
     const std::int64_t size = bytes();
     for (std::int32_t rank = 0; rank < ranks(); ++rank) {
       const std::int32_t after = (rank + 1) % ranks(), before = (rank + ranks() - 1) % ranks();
-      const std::uint32_t got = begin(rank, event(Kind::end_receive, before, size, 1));
-      call(rank, {event(Kind::start_receive, -1, 0, 0, got)});
-      const std::uint32_t sent = begin(rank, event(Kind::end_send, after, size, 1));
-      call(rank, {event(Kind::start_send, after, size, 1, sent)});
+      const std::uint32_t got = begin(rank, event(EventKind::end_receive, before, size, 1));
+      call(rank, {event(EventKind::start_receive, -1, 0, 0, got)});
+      const std::uint32_t sent = begin(rank, event(EventKind::end_send, after, size, 1));
+      call(rank, {event(EventKind::start_send, after, size, 1, sent)});
     }
   }
   void message() {
     const auto from = static_cast<std::int32_t>(chance_() % ranks_), to = static_cast<std::int32_t>(chance_() % ranks_);
     const std::int64_t size = from == to ? 8 : bytes(); // to itself nothing waits
     if (chance_() % 2 == 0 && from != to) {
-      call(from, {event(Kind::send, to, size, 2)});
-      call(to, {event(Kind::receive, from, size, 2)});
+      call(from, {event(EventKind::send, to, size, 2)});
+      call(to, {event(EventKind::receive, from, size, 2)});
     } else {
-      call(from, {event(Kind::start_send, to, size, 2)}); // nothing waits for it
-      call(to, {event(Kind::receive, from, size, 2)});
+      call(from, {event(EventKind::start_send, to, size, 2)}); // nothing waits for it
+      call(to, {event(EventKind::receive, from, size, 2)});
     }
   }
   void reduce() {
@@ -116,9 +116,9 @@ class Programs {
   }
   void start_reduce() {
     for (std::int32_t rank = 0; rank < ranks(); ++rank) {
-      const Event end = collective(CollectiveKind::allreduce, 800, -1, Kind::end_collective);
+      const Event end = collective(CollectiveKind::allreduce, 800, -1, EventKind::end_collective);
       const std::uint32_t request = begin(rank, end);
-      call(rank, {collective(CollectiveKind::allreduce, 0, -1, Kind::start_collective, request)});
+      call(rank, {collective(CollectiveKind::allreduce, 0, -1, EventKind::start_collective, request)});
     }
   }
 
@@ -156,7 +156,7 @@ void expect_equal(const Times& a, const Times& b) {
   }
 }
 
-Times both_ways(const Source& source, const loggp::Parameters& parameters, Options options,
+Times both_ways(const Source& source, const loggp::Parameters& parameters, ReplayOptions options,
                 const TimesOptions& times = {}) {
   const auto whole = program_of(source, chosen(source), options);
   options.windowed_from = 0;
@@ -174,7 +174,7 @@ TEST(Windowed, ProgramsTakeTheSameTime) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     const Recording recording = Programs(seed).recording();
-    Options options;
+    ReplayOptions options;
     options.speed = seed % 3 == 0 ? 2 : 1, options.balanced = seed % 5 == 0;
     options.rates.reduced = seed % 2 == 0 ? 1e9 : 0;
     TimesOptions times;
@@ -202,12 +202,13 @@ TEST(Windowed, RanksThatShareProcessorsTakeTurnsAlike) {
 TEST(Windowed, RanksThatWaitForEachOtherAreNamed) {
   const std::int64_t size = 1000;
   const auto half = [&](std::int32_t to) {
-    return Events{enter(), event(Kind::send, to, size), leave(), enter(), event(Kind::receive, to, size), leave()};
+    return Events{enter(), event(EventKind::send, to, size),    leave(),
+                  enter(), event(EventKind::receive, to, size), leave()};
   };
   Recording recording = recording_of({half(1), half(0)});
   ASSERT_TRUE(recording.complete());
   const auto parameters = *loggp::parse_parameters("L=2000,o=100,S=10", {});
-  Options windowed;
+  ReplayOptions windowed;
   windowed.windowed_from = 0;
   const auto program = program_of(recording, {}, windowed), whole = program_of(recording, {});
   ASSERT_TRUE(program && whole);
@@ -221,7 +222,7 @@ TEST(Windowed, RanksThatWaitForEachOtherAreNamed) {
 TEST(Windowed, OtherModelsSayThatTheProgramIsTooLarge) {
   Recording recording = recording_of({Events(50, compute(7))});
   ASSERT_TRUE(recording.complete());
-  Options options;
+  ReplayOptions options;
   options.windowed_from = 10;
   const auto program = program_of(recording, {}, options);
   ASSERT_TRUE(program && program->windowed);

@@ -57,7 +57,7 @@ class Names : public testing::Test {
 
 } // namespace
 
-void kumihimo::mpi_hooks::before(Call& call) {
+void kumihimo::mpi_hooks::before(HookedCall& call) {
   Seen s{call.name, call.large, call.language};
   if (call.has(Role::count)) s.number = call.integer(Role::count);
   if (call.has(Role::send_tag)) s.number = call.integer(Role::send_tag);
@@ -69,12 +69,12 @@ void kumihimo::mpi_hooks::before(Call& call) {
   seen.push_back(s);
 }
 
-void kumihimo::mpi_hooks::after(const Call& call, int code) {
+void kumihimo::mpi_hooks::after(const HookedCall& call, int code) {
   ASSERT_EQ(call.notes[2], 42 + seen.size() - 1) << "notes go from before to after of one call";
   seen.back().code = code;
 }
 
-void kumihimo::mpi_hooks::on_exception(const Call&) { ++calls_left; }
+void kumihimo::mpi_hooks::on_exception(const HookedCall&) { ++calls_left; }
 
 namespace {
 
@@ -163,7 +163,7 @@ TEST_F(Names, OfMpi41) {
   MPI_Request_get_status_all(0, nullptr, &flag, nullptr);
   EXPECT_EQ(noted.words[2], reinterpret_cast<Word>(&flag));
   ASSERT_EQ(seen.size(), 1u);
-  EXPECT_EQ(describe(seen[0].name).kind, Kind::test) << "may be all that a program asks about its requests";
+  EXPECT_EQ(describe(seen[0].name).kind, CallKind::test) << "may be all that a program asks about its requests";
 }
 
 TEST_F(Names, MayHaveAnArgumentReplaced) {
@@ -195,9 +195,11 @@ TEST_F(Names, OfFortran) {
 
 TEST(ArrayLengths, AreTheOtherGroupsBetweenTwo) {
   Word words[] = {0, 1, 0, 0, 1, 0, 5};
-  EXPECT_EQ(array_lengths_of(Call(Name::Allgather, "MPI_Allgather", Language::c, false, nullptr, words)).sends, 4);
+  EXPECT_EQ(array_lengths_of(HookedCall(Name::Allgather, "MPI_Allgather", Language::c, false, nullptr, words)).sends,
+            4);
   words[6] = 77;
-  EXPECT_EQ(array_lengths_of(Call(Name::Allgather, "MPI_Allgather", Language::c, false, nullptr, words)).receives, 3);
+  EXPECT_EQ(array_lengths_of(HookedCall(Name::Allgather, "MPI_Allgather", Language::c, false, nullptr, words)).receives,
+            3);
 }
 
 // In collectives.def. (No static_assert: GCC 12 takes no address for a constant under the undefined-behaviour
@@ -205,8 +207,9 @@ TEST(ArrayLengths, AreTheOtherGroupsBetweenTwo) {
 TEST(Table, EachCollectiveCallHasTheRowOfItsCollective) {
   int collectives = 0;
   for (std::size_t n = 0; n < names; ++n) {
-    const Kind kind = describe(static_cast<Name>(n)).kind;
-    if (kind != Kind::collective && kind != Kind::nonblocking_collective && kind != Kind::persistent_collective)
+    const CallKind kind = describe(static_cast<Name>(n)).kind;
+    if (kind != CallKind::collective && kind != CallKind::nonblocking_collective &&
+        kind != CallKind::persistent_collective)
       continue;
     EXPECT_NE(collective_of(static_cast<Name>(n)).row, nullptr) << describe(static_cast<Name>(n)).name;
     ++collectives;
@@ -221,21 +224,21 @@ TEST(Table, HasEachNameOnceAndRolesThatFitItsKind) {
     const CallDescription& d = describe(name);
     EXPECT_TRUE(all.insert(d.name).second) << d.name;
     const auto has = [&](Role role) { return place_of(name, role) >= 0; };
-    const bool collective =
-        d.kind == Kind::collective || d.kind == Kind::nonblocking_collective || d.kind == Kind::persistent_collective;
+    const bool collective = d.kind == CallKind::collective || d.kind == CallKind::nonblocking_collective ||
+                            d.kind == CallKind::persistent_collective;
     if (collective) {
       EXPECT_TRUE(has(Role::communicator)) << d.name;
     }
-    if (d.kind == Kind::nonblocking_collective || d.kind == Kind::persistent_collective) {
+    if (d.kind == CallKind::nonblocking_collective || d.kind == CallKind::persistent_collective) {
       EXPECT_EQ(place_of(name, Role::request), d.arguments - 1) << d.name;
     }
-    if (d.kind == Kind::one_sided) {
+    if (d.kind == CallKind::one_sided) {
       EXPECT_TRUE(has(Role::window) && has(Role::target)) << d.name;
     }
-    if (d.kind == Kind::communicator) {
+    if (d.kind == CallKind::communicator) {
       EXPECT_TRUE(has(Role::new_communicator)) << d.name;
     }
-    if (d.kind == Kind::window) {
+    if (d.kind == CallKind::window) {
       EXPECT_TRUE(has(Role::new_window)) << d.name;
     }
     if (has(Role::send_count)) {
@@ -254,7 +257,7 @@ TEST(Table, FormsOfACollectiveAgree) {
   int compared = 0;
   for (std::size_t n = 0; n < names; ++n) {
     const CallDescription& d = describe(static_cast<Name>(n));
-    if (d.kind != Kind::collective) continue;
+    if (d.kind != CallKind::collective) continue;
     std::string plain(d.name.substr(4));
     std::string lower = plain;
     lower[0] = static_cast<char>(std::tolower(lower[0]));

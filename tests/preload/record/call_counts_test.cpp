@@ -21,7 +21,7 @@ TEST(Rows, AreFoundAgainByTheirKeysAndStayWhereTheyAre) {
                   static_cast<std::uint32_t>(random() % 5),
                   static_cast<Name>(random() % 3),
                   random() % 2 == 0,
-                  {static_cast<std::uint8_t>(random() % 3), Question::none, Question::none,
+                  {static_cast<std::uint8_t>(random() % 3), ChoiceKey::none, ChoiceKey::none,
                    static_cast<std::uint8_t>(random() % 2)}};
     Row& row = rows.at(key);
     EXPECT_EQ(row.key, key);

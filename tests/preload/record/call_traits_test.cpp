@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 using namespace kumihimo::record;
+using kumihimo::mpi_hooks::CallKind;
 using kumihimo::mpi_hooks::describe;
-using kumihimo::mpi_hooks::Kind;
 using kumihimo::mpi_hooks::Name;
 using kumihimo::mpi_hooks::place_of;
 using kumihimo::mpi_hooks::Role;

@@ -43,8 +43,8 @@ TEST(WaitTime, EndsAllThatItBegan) {
   library.call.Test = test;
   const Clock clock(library, 0);
   std::deque<Row> rows(5);
-  std::deque<Communicator> all(5);
-  std::vector<Communicator*> pointers;
+  std::deque<RecordedCommunicator> all(5);
+  std::vector<RecordedCommunicator*> pointers;
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].handle = static_cast<mpi::Handle>(i);
     all[i].samples = {{1000, 1100, true, &rows[i], 1}, {1000, 1100, true, &rows[i], 4}, {1000, 1100, true, nullptr, 1}};
@@ -79,7 +79,7 @@ TEST(WaitTime, DoesNotWaitForLateRanksBeforeACommunicatorIsFreed) {
   library.call.Wait = wait;
   const Clock clock(library, 0);
   std::deque<Row> rows(2);
-  std::deque<Communicator> all(2);
+  std::deque<RecordedCommunicator> all(2);
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].handle = static_cast<mpi::Handle>(10 + i);
     all[i].samples = {{1000, 1100, true, &rows[i], 1}};
@@ -97,7 +97,7 @@ TEST(WaitTime, DoesNotWaitForLateRanksBeforeACommunicatorIsFreed) {
   wait_time.split({});
   EXPECT_EQ(holds, 1) << "another communicator's end does not wait for it";
   tests_needed = 1;
-  Communicator next;
+  RecordedCommunicator next;
   next.handle = 12;
   wait_time.split_before_free(next);
   EXPECT_EQ(rows[1].waiting_ns, 40) << "the next one that is freed looks at it again";

@@ -37,12 +37,12 @@ class Bytes { // aligned as a map is
 };
 
 const std::vector<Event> events{
-    Event(10, Kind::begin_program),
-    Event(20, Kind::enter, Enter{{1, 2}, 3}),
-    Event(25, Kind::send, Message{8, 1, 7, 1}),
-    Event(28, Kind::collective, Collective{16, 0, 2, 1, 5}),
-    Event(30, Kind::leave),
-    Event(40, Kind::end_program, Elapsed{4, 5}),
+    Event(10, EventKind::begin_program),
+    Event(20, EventKind::enter, Enter{{1, 2}, 3}),
+    Event(25, EventKind::send, MessageEvent{8, 1, 7, 1}),
+    Event(28, EventKind::collective, CollectiveEvent{16, 0, 2, 1, 5}),
+    Event(30, EventKind::leave),
+    Event(40, EventKind::end_program, Elapsed{4, 5}),
 };
 
 Bytes file_of(std::vector<std::uint64_t> list_ends = {2, 2, 3}, std::vector<std::int64_t> sizes = {8, 4, 9}) {
@@ -141,17 +141,17 @@ TEST(TraceFile, OfRandomBytesIsRefusedOrWithinItsBounds) {
 }
 
 TEST(TraceEvent, HasOneMeaningForEachKind) {
-  Event event(5, Kind::start_receive, Message{.communicator = 2});
+  Event event(5, EventKind::start_receive, MessageEvent{.communicator = 2});
   event.request = 9;
-  event.become(Kind::end_receive, Message{8, 3, 1, 2});
+  event.become(EventKind::end_receive, MessageEvent{8, 3, 1, 2});
   EXPECT_EQ(event.message().peer, 3);
   EXPECT_EQ(event.request, 9u);
   EXPECT_EQ(event.at_ns, 5);
-  event.become(Kind::enter, Enter{});
-  Event other(5, Kind::enter, Enter{});
+  event.become(EventKind::enter, Enter{});
+  Event other(5, EventKind::enter, Enter{});
   other.request = 9;
   EXPECT_EQ(event, other) << "nothing is left of what it was";
-  for (const Kind kind : {Kind::start_send, Kind::start_receive, Kind::start_collective}) {
+  for (const EventKind kind : {EventKind::start_send, EventKind::start_receive, EventKind::start_collective}) {
     EXPECT_TRUE(starts(kind) && ends(end_of(kind)) && !starts(end_of(kind)));
     EXPECT_EQ(start_of(end_of(kind)), kind);
   }

@@ -34,7 +34,7 @@ bool pairs_fit(const Composite& whole) {
   return std::max(Wide{c.ranks} * c.ranks, most * most * groups) * c.counts.each < limit;
 }
 
-Collective collective_of(const Composite& whole, const StageRow& row, const Group* group) {
+Collective collective_of(const Composite& whole, const StageRow& row, const RankGroup* group) {
   const Counts& counts = whole.collective.counts;
   const bool pairs = whole.collective.kind->of_pairs();
   Collective c = whole.collective;

@@ -49,6 +49,6 @@ struct Composite {
 bool pairs_fit(const Composite& whole);
 
 // The collective that a stage performs on a group's ranks, or on the leaders where there is no group.
-Collective collective_of(const Composite& whole, const StageRow& row, const Group* group);
+Collective collective_of(const Composite& whole, const StageRow& row, const RankGroup* group);
 
 } // namespace kumihimo

@@ -25,7 +25,7 @@ Groups::Groups(const Collective& collective, const RankSpace& space, std::option
   }
   std::vector<Rank> leaders;
   std::vector<std::int64_t> begins;
-  for (const Group& group : groups_) {
+  for (const RankGroup& group : groups_) {
     leaders.push_back(group.leading());
     begins.push_back(group.first_seat);
   }
@@ -37,7 +37,7 @@ Groups::Groups(const Collective& collective, const RankSpace& space, std::option
 }
 
 void Groups::seat(std::vector<Rank> members, const Collective& collective) {
-  Group group;
+  RankGroup group;
   group.first_seat = static_cast<std::int64_t>(seats_.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto r = static_cast<std::size_t>(members[i].value);
@@ -58,7 +58,7 @@ void Groups::seat(std::vector<Rank> members, const Collective& collective) {
 
 std::int64_t Groups::largest() const {
   std::int64_t most = 0;
-  for (const Group& group : groups_) most = std::max(most, group.size());
+  for (const RankGroup& group : groups_) most = std::max(most, group.size());
   return most;
 }
 
@@ -89,7 +89,7 @@ std::vector<BlockLayout> Groups::orders(const Collective& c) const {
         add(SeatOrders::pairs_by_source, a * P + b);
         add(SeatOrders::pairs_by_destination, b * P + a);
       }
-  for (const Group& group : groups_)
+  for (const RankGroup& group : groups_)
     for (const std::int64_t to : pairs ? seats_ : std::vector<std::int64_t>{})
       for (const Rank from : group.members) add(SeatOrders::pairs_by_group, from.value * P + to);
   if (pairs) begins[0].resize(static_cast<std::size_t>(P) + 1); // no block of an alltoall is named by a seat

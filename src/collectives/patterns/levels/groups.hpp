@@ -12,7 +12,7 @@
 
 namespace kumihimo {
 
-struct Group {
+struct RankGroup {
   std::vector<Rank> members;
   std::int32_t leader = 0;     // which of them
   std::int64_t first_seat = 0; // of its members, in their order
@@ -29,11 +29,11 @@ class Groups {
   // lowest rank of a group leads it, the root that of its own.
   Groups(const Collective& collective, const RankSpace& space, std::optional<std::int64_t> most);
 
-  const std::vector<Group>& all() const { return groups_; }
+  const std::vector<RankGroup>& all() const { return groups_; }
   std::int32_t number() const { return static_cast<std::int32_t>(groups_.size()); }
   std::int32_t group_of(Rank r) const { return group_of_[static_cast<std::size_t>(r.value)]; }
   std::int32_t place_of(Rank r) const { return place_of_[static_cast<std::size_t>(r.value)]; } // in its group
-  const Group& of(Rank r) const { return groups_[static_cast<std::size_t>(group_of(r))]; }
+  const RankGroup& of(Rank r) const { return groups_[static_cast<std::size_t>(group_of(r))]; }
   bool leads(Rank r) const { return place_of(r) == of(r).leader; }
   std::int64_t seat_of(Rank r) const { return of(r).first_seat + place_of(r); }
   std::int64_t largest() const;
@@ -48,7 +48,7 @@ class Groups {
 
  private:
   void seat(std::vector<Rank> members, const Collective& collective);
-  std::vector<Group> groups_;
+  std::vector<RankGroup> groups_;
   std::vector<std::int32_t> group_of_, place_of_;
   std::vector<std::int64_t> seats_;
   Numbering leaders_{{}}, begins_{{}}, rank_in_seat_{{}};

@@ -35,7 +35,7 @@ LeaderScratch declare_scratch(const Composite& whole, Rank rank, Program& progra
     return static_cast<std::int32_t>(program.scratch.size()) - 1;
   };
   const std::int64_t P = c.ranks;
-  const Group& group = whole.groups.of(rank);
+  const RankGroup& group = whole.groups.of(rank);
   const std::int64_t size = group.size(), first = group.first_seat;
   const bool leads = whole.groups.leads(rank), seats = whole.seats_blocks();
   LeaderScratch shared;
@@ -88,7 +88,7 @@ EmbeddedBuffer spot_of(const Composite& whole, StageBuffer where, Rank rank, con
 
 Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, std::int32_t first_lane,
                        const LeaderScratch& shared) {
-  const Group& group = whole.groups.of(rank);
+  const RankGroup& group = whole.groups.of(rank);
   Embedding e;
   e.meaning = stage.row.meaning;
   e.blocks = whole.collective.ranks;
@@ -141,7 +141,7 @@ void add_turn(const Composite& whole, Rank rank, bool input, std::int32_t scratc
 }
 
 // What came from each group into the rows of this one's ranks: by destination and then by source at both ends.
-void add_rows(const Composite& whole, const Group& group, const LeaderScratch& shared, std::int32_t id,
+void add_rows(const Composite& whole, const RankGroup& group, const LeaderScratch& shared, std::int32_t id,
               Program& program) {
   LaneBuilder lane(LaneId{id}, "blocks into rows", 1);
   follow_all_below(lane, id);
@@ -186,7 +186,7 @@ Parameters parameters_for(const Variant& v, const Parameters& p, Segments segmen
   return given;
 }
 
-Result<std::shared_ptr<const Schedule>> part_of(const Composite& whole, const StageRow& row, const Group* group,
+Result<std::shared_ptr<const Schedule>> part_of(const Composite& whole, const StageRow& row, const RankGroup* group,
                                                 const RankSpace& space, const std::string& name, const Parameters& p) {
   const Variant* const v = TRY(Registry::standard().find(row.kind, name));
   const Collective collective = collective_of(whole, row, group);
@@ -218,7 +218,7 @@ Status add_stage(Composite& whole, const StageRow& row, const RankSpace& leaders
   }
   // Groups that are asked the same share the answer; those of irregular blocks are all different.
   std::map<std::tuple<std::int64_t, std::int32_t, bool>, std::shared_ptr<const Schedule>> known;
-  for (const Group& group : whole.groups.all()) {
+  for (const RankGroup& group : whole.groups.all()) {
     if (row.between) break;
     const Collective collective = collective_of(whole, row, &group);
     auto& part = known[{group.size(), group.leader, collective.in_place}];
@@ -321,7 +321,7 @@ TimeOfParts time_of_parts(const std::vector<StageRow>& stages, const CostCase& a
   const std::int64_t size = whole.groups.largest();
   const RankSpace leaders = space_of_leaders(at.space, whole.groups);
   const RankSpace members = RankSpace::node(static_cast<std::int32_t>(size));
-  const Group& of_root = whole.groups.all()[static_cast<std::size_t>(whole.root_group())];
+  const RankGroup& of_root = whole.groups.all()[static_cast<std::size_t>(whole.root_group())];
   TimeOfParts sum;
   sum.holds = size * whole.groups.number() == at.collective.ranks && !at.collective.counts.irregular();
   for (const StageRow& row : stages) {

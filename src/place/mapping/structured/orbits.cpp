@@ -46,14 +46,14 @@ std::vector<Translation> translations(const Lattice& lattice, const MappingHost&
 }
 
 // The lattice's place without the translated axis but for the ranks between two steps of it.
-class Orbits {
+class TranslationOrbits {
  public:
   struct Partner {
     std::int32_t orbit = 0, phase = 0; // of a rank whose partner has phase 0
     std::int64_t bytes = 0;            // of all ranks of the orbit
   };
 
-  Orbits(const MappingProblem& problem, const Lattice& lattice, const Translation& translation)
+  TranslationOrbits(const MappingProblem& problem, const Lattice& lattice, const Translation& translation)
       : translation_(translation) {
     std::vector<Axis> axes = lattice.shape.axes();
     axes[translation.axis] = {translation.steps, false};
@@ -186,11 +186,11 @@ struct Arrangement {
 
 class OrbitAnnealing {
  public:
-  OrbitAnnealing(const Orbits& orbits, const Cells& cells, const Translation& translation)
+  OrbitAnnealing(const TranslationOrbits& orbits, const Cells& cells, const Translation& translation)
       : orbits_(orbits), cells_(cells), length_(translation.length), turns_(translation.turns) {
     double bytes = 0, squares = 0;
     for (std::int32_t orbit = 0; orbit < orbits.count(); ++orbit)
-      for (const Orbits::Partner& partner : orbits.of(orbit)) {
+      for (const TranslationOrbits::Partner& partner : orbits.of(orbit)) {
         bytes += static_cast<double>(partner.bytes);
         squares += static_cast<double>(partner.bytes) * static_cast<double>(partner.bytes);
         ++partners_;
@@ -228,7 +228,7 @@ class OrbitAnnealing {
   std::int64_t cost(const Arrangement& now, std::int32_t orbit, std::int32_t cell, std::int32_t phase,
                     std::int32_t other, std::int32_t other_cell, std::int32_t other_phase) const {
     std::int64_t sum = 0;
-    for (const Orbits::Partner& partner : orbits_.of(orbit)) {
+    for (const TranslationOrbits::Partner& partner : orbits_.of(orbit)) {
       const bool is_other = partner.orbit == other;
       const std::int32_t to = is_other ? other_cell : now.cell[static_cast<std::size_t>(partner.orbit)];
       const std::int32_t to_phase = is_other ? other_phase : now.phase[static_cast<std::size_t>(partner.orbit)];
@@ -245,7 +245,7 @@ class OrbitAnnealing {
       cell = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(cells_.count())));
       phase = now.phase[o];
     } else {
-      const Orbits::Partner& partner = heavy(partners, random);
+      const TranslationOrbits::Partner& partner = heavy(partners, random);
       const auto p = static_cast<std::size_t>(partner.orbit);
       const auto beside = cells_.neighbours(now.cell[p]);
       if (beside.empty()) return;
@@ -282,23 +282,23 @@ class OrbitAnnealing {
   std::int64_t between(const Arrangement&, std::int32_t orbit, std::int32_t cell, std::int32_t phase,
                        std::int32_t other, std::int32_t other_cell, std::int32_t other_phase) const {
     std::int64_t sum = 0;
-    for (const Orbits::Partner& partner : orbits_.of(orbit))
+    for (const TranslationOrbits::Partner& partner : orbits_.of(orbit))
       if (partner.orbit == other)
         sum += partner.bytes * cells_.hops(cell, other_cell, partner.phase + other_phase - phase);
     return sum;
   }
 
   // Of two partners the heavier.
-  static const Orbits::Partner& heavy(std::span<const Orbits::Partner> partners, Random& random) {
-    const Orbits::Partner* best = nullptr;
+  static const TranslationOrbits::Partner& heavy(std::span<const TranslationOrbits::Partner> partners, Random& random) {
+    const TranslationOrbits::Partner* best = nullptr;
     for (int tries = 0; tries < 4; ++tries) {
-      const Orbits::Partner& partner = partners[random.below(partners.size())];
+      const TranslationOrbits::Partner& partner = partners[random.below(partners.size())];
       if (!best || partner.bytes > best->bytes) best = &partner;
     }
     return *best;
   }
 
-  const Orbits& orbits_;
+  const TranslationOrbits& orbits_;
   const Cells& cells_;
   std::int32_t length_;
   bool turns_;
@@ -307,9 +307,9 @@ class OrbitAnnealing {
 };
 
 // Orbits on the host's first planes alone, as a problem of its own.
-std::optional<Arrangement> first_arrangement(const MappingProblem& problem, const Orbits& orbits, const Cells& cells,
-                                             const Translation& translation, std::int64_t terms, std::uint64_t seed,
-                                             const Tools& tools) {
+std::optional<Arrangement> first_arrangement(const MappingProblem& problem, const TranslationOrbits& orbits,
+                                             const Cells& cells, const Translation& translation, std::int64_t terms,
+                                             std::uint64_t seed, const Tools& tools) {
   std::vector<Axis> axes = problem.host.metric.axes().axes();
   axes[translation.host_axis] = {translation.shift, false};
   const auto network = std::make_shared<Torus>(Shape(axes));
@@ -318,7 +318,7 @@ std::optional<Arrangement> first_arrangement(const MappingProblem& problem, cons
   if (!host) return {};
   std::vector<std::pair<std::int32_t, TrafficGraph::Edge>> pairs;
   for (std::int32_t orbit = 0; orbit < orbits.count(); ++orbit)
-    for (const Orbits::Partner& partner : orbits.of(orbit))
+    for (const TranslationOrbits::Partner& partner : orbits.of(orbit))
       if (orbit < partner.orbit) pairs.push_back({orbit, {partner.orbit, partner.bytes}});
   if (pairs.empty()) return {};
   const TrafficGraph graph = TrafficGraph::of_pairs(orbits.count(), pairs);
@@ -351,7 +351,7 @@ std::vector<NamedMap> orbit_maps(const MappingProblem& problem, const Lattice& l
   if (!is_plain(problem.host)) return maps;
   struct Start {
     Translation translation;
-    Orbits orbits;
+    TranslationOrbits orbits;
     Cells cells;
     Arrangement arrangement;
     std::int64_t hop_bytes;
@@ -370,7 +370,7 @@ std::vector<NamedMap> orbit_maps(const MappingProblem& problem, const Lattice& l
   };
   for (const Translation& translation : all) {
     if (tools.stop()) break; // what was found counts
-    Orbits orbits(problem, lattice, translation);
+    TranslationOrbits orbits(problem, lattice, translation);
     Cells cells(problem.host, translation);
     std::optional<Arrangement> arrangement = first_arrangement(
         problem, orbits, cells, translation, terms / (4 * static_cast<std::int64_t>(all.size())), seed, tools);

@@ -6,7 +6,8 @@ namespace kumihimo::models {
 
 Result<Ran> run_fluid(std::string_view model, const Question& question, const Run& run) {
   const Place& place = question.place;
-  if (const auto* recording = std::get_if<const replay::Program*>(&question.subject); recording && run.deaths.empty()) {
+  if (const auto* recording = std::get_if<const replay::ReplayProgram*>(&question.subject);
+      recording && run.deaths.empty()) {
     const replay::FluidNetwork network{scaled_job(question), place.placement, run.noise};
     const auto& options = question.options;
     auto times = TRY(options.ideal_network ? replay::ideal_network_times(**recording, network, options.times)

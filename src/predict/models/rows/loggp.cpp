@@ -60,7 +60,7 @@ RankTimes rank_times(const loggp::ObservedRun& ran, const goal::Graphs& graphs, 
   return times;
 }
 
-Result<Ran> run_recording(std::string_view name, const replay::Program& program, const Question& question,
+Result<Ran> run_recording(std::string_view name, const replay::ReplayProgram& program, const Question& question,
                           const loggp::Parameters& parameters, const std::optional<goal::NoiseModel>& noise) {
   replay::TimesOptions options = question.options.times;
   options.engine.noise = noise;
@@ -86,7 +86,7 @@ Result<goal::WorkRates> rates_of_loggp(const Question& question) { return TRY(lo
 Result<Ran> run_with_loggops(std::string_view name, const LogGops& model, const Question& question, const Run& run) {
   const Place& place = question.place;
   const Options& options = question.options;
-  const auto* recording = std::get_if<const replay::Program*>(&question.subject);
+  const auto* recording = std::get_if<const replay::ReplayProgram*>(&question.subject);
   if (recording && run.deaths.empty()) return run_recording(name, **recording, question, model.parameters, run.noise);
 
   const SubjectPrograms programs =

@@ -16,7 +16,7 @@ Prediction of_packets(Prediction prediction, packet::GraphOutcome& outcome, cons
   return prediction;
 }
 
-Result<Ran> run_recording_of_packets(const replay::Program& program, const Question& question,
+Result<Ran> run_recording_of_packets(const replay::ReplayProgram& program, const Question& question,
                                      const packet::Options& packets) {
   const Place& place = question.place;
   const Options& options = question.options;
@@ -38,7 +38,8 @@ Result<Ran> run_packet(const Question& question, const Run& run) {
   packets.deaths = run.deaths;
   packets.links_over_time = question.options.over_time && run.deaths.empty();
   if (packets.links_over_time) packets.bins = question.options.map_bins;
-  if (const auto* recording = std::get_if<const replay::Program*>(&question.subject); recording && run.deaths.empty())
+  if (const auto* recording = std::get_if<const replay::ReplayProgram*>(&question.subject);
+      recording && run.deaths.empty())
     return run_recording_of_packets(**recording, question, packets);
 
   const packet::Background& background = question.disturbance.background;

@@ -55,7 +55,7 @@ class PointToPoint final : public MpiNetwork {
   };
   struct UnderWay {
     mpi::Handle request = 0;
-    transport::Message* message = nullptr;
+    transport::TransferRequest* message = nullptr;
     transport::ReceiveRequest* receiving = nullptr; // the same message if it is a receive
     std::int64_t bytes = 0;                         // of the message, or of this part
     Buffer buffer;                                  // if the message is packed or reduced
