@@ -22,7 +22,7 @@ MOST_SIZE = 2**40
 
 
 def include_folder() -> Path:
-    return package_files.folder("kernel") / "include"
+    return package_files.folder("include")
 
 
 def show_include_folder(as_json: bool) -> None:

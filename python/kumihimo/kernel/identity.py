@@ -164,7 +164,7 @@ def version_of(module: str) -> str:
 
 @functools.cache
 def this_machine() -> dict:
-    """Processor, number of processors and instruction sets, by the rules of include/kumihimo/kernel/machine.hpp."""
+    """Processor, number of processors and instruction sets, by the rules of kumihimo/kernel/machine.hpp."""
     from kumihimo import _base  # asked for only where there is wisdom: other programs load no native module
 
     return _base.this_machine()

@@ -71,7 +71,7 @@ def simulated_part(folder: Path) -> None:
 def cpp_reader(folder: Path) -> None:
     """A C++ program that reads kernel wisdom, and a file for this machine."""
     source = Path(__file__).with_name("read_choices.cpp")
-    include = package_files.folder("kernel") / "include"
+    include = package_files.folder("include")
     command = ["c++", "-std=c++17", f"-I{include}", str(source), "-o", str(folder / "read_choices")]
     subprocess.run(command, check=True, timeout=300)
     machine = subprocess.run([folder / "read_choices"], check=True, capture_output=True, text=True).stdout

@@ -63,7 +63,7 @@ def file_of(tmp_path):
 
 @pytest.fixture(scope="session")
 def include(repository) -> Path:
-    return repository / "python" / "kumihimo" / "kernel" / "include"
+    return repository / "include"
 
 
 @pytest.fixture(scope="session")
