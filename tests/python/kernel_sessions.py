@@ -11,7 +11,7 @@ class InProcess:
     """A session without a process: checks are real, and times come from `cost(variant, parameters, size)`."""
 
     def __init__(self, cost: Callable[[str, dict, int], float]) -> None:
-        self.server = serving.Server(declaration.declared)
+        self.server = serving.KernelServer(declaration.declared)
         self.cost, self.asked = cost, []
 
     def listing(self) -> dict:

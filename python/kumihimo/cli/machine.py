@@ -54,7 +54,7 @@ def show(
         from kumihimo.collectives import arguments
         from kumihimo.predict import simulation
 
-        part = simulation.Part(box, dead or [], routing)
+        part = simulation.PartOfMachine(box, dead or [], routing)
         machine = simulation.on(machine, arguments.Ranks(shape, None, None), part).machine
     if as_json:
         output.print_json({**json.loads(machine.to_json()), **output.own_cost()})

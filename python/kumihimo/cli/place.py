@@ -127,7 +127,7 @@ def command(
     on = request.network(
         None if machine is None else machines.load(machine),
         shape,
-        simulation.Part(box, dead or [], routing),
+        simulation.PartOfMachine(box, dead or [], routing),
         arguments.ranks_per_node_named(ranks_per_node),
         request.environment_hosts(given, os.environ),
     )

@@ -14,7 +14,7 @@ from kumihimo.text.errors import missing, wrong_value
 
 if TYPE_CHECKING:
     from kumihimo import _replay
-    from kumihimo.predict.replay.models import Model
+    from kumihimo.predict.replay.models import ReplayModel
     from kumihimo.predict.replay.study import Change, Replay
     from kumihimo.predict.replay.trace import Trace
 
@@ -89,10 +89,10 @@ def command(
     kumihimo record --trace trace -- mpirun -n 4 ./program
     kumihimo replay trace --machine fugaku --what-if
     """
-    from kumihimo.cli.replay_models import Asked
+    from kumihimo.cli.replay_models import ReplayRequest
     from kumihimo.predict.replay import choices, study
 
-    asked = Asked(
+    asked = ReplayRequest(
         model, machine, shape, box, dead or [], routing, ranks_per_node, given, order, placement, loggops, noise,
         packet_bytes, buffer_packets, packet_seed, dies or [], slow or [],
     )  # fmt: skip
@@ -102,7 +102,7 @@ def command(
     on = asked.on(read.graphs.ranks if source is None else source.ranks)
     general, of_regions = speeds(speed or [], read)
     wished = choices.Wished.read(algorithm or [], wisdom)
-    question = study.Question(read, source, on, wished, general, of_regions)
+    question = study.ReplayQuestion(read, source, on, wished, general, of_regions)
     prediction = progress.run_interruptible(lambda: study.predict(question, bool(page or timeline)))
     changes = progress.run_interruptible(lambda: study.changes(prediction)) if what_if else []
     of_faults = progress.run_interruptible(lambda: study.with_faults(prediction))
@@ -247,7 +247,7 @@ def lines(result: dict, prediction: Replay) -> list[str]:
     ]
 
 
-def of_crowding(model: Model) -> list[str]:
+def of_crowding(model: ReplayModel) -> list[str]:
     """A warning where ranks of a node compute at the same time, though it has fewer processors."""
     most = 0 if model.job is None else max(model.job.slots.sizes)
     if most == 0 or most <= model.job.machine.cores or model.takes_turns:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kumihimo import _machine
     from kumihimo.collectives import arguments
     from kumihimo.network.placement import Wanted
-    from kumihimo.predict.replay.models import Model
+    from kumihimo.predict.replay.models import ReplayModel
     from kumihimo.processes.allocation import Allocation
 
 MOST_FREE = 3  # nodes of a part for each node that the ranks need
@@ -24,7 +24,7 @@ OF_MACHINE = ("shape", "box", "dead", "routing", "ranks_per_node", "given", "ord
 
 
 @dataclass
-class Asked:
+class ReplayRequest:
     """The options, as they were given."""
 
     model: str
@@ -52,12 +52,12 @@ class Asked:
         if self.machine is None:
             options.refuse_beside("the model loggp without --machine", *OF_MACHINE)
 
-    def on(self, ranks: int) -> Model:
+    def on(self, ranks: int) -> ReplayModel:
         """The model, with so many ranks on the machine."""
         from kumihimo.network import placement
         from kumihimo.predict import faults, noise, packet
         from kumihimo.predict.prediction import Setting
-        from kumihimo.predict.replay.models import Model
+        from kumihimo.predict.replay.models import ReplayModel
 
         of_packets = self.routing if self.model == "packet" and self.routing in packet.ROUTINGS else None
         options = {"loggops": self.loggops}
@@ -69,7 +69,7 @@ class Asked:
             job, name, placed = self.job(ranks, None if of_packets else self.routing, hosts, wanted)
         deaths = faults.deaths(self.dies, job and job.machine)
         setting = Setting(self.model, job, placed, True, noise.named(self.noise), deaths, options=options)
-        return Model(setting, name, hosts is None)
+        return ReplayModel(setting, name, hosts is None)
 
     def hosts(self) -> Allocation | None:
         from kumihimo.processes import allocation
@@ -86,7 +86,7 @@ class Asked:
 
         each = arguments.ranks_per_node_named(self.ranks_per_node)
         loaded = machines.load(self.machine)
-        part = simulation.Part(self.box, self.dead, routing, self.slow)
+        part = simulation.PartOfMachine(self.box, self.dead, routing, self.slow)
         if hosts is not None or self.box is not None or self.shape is not None:
             asked = [arguments.Ranks(self.shape, None, each)]
         else:

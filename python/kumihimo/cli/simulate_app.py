@@ -69,7 +69,7 @@ def command(
                 "--crossover": crossover,
             }
         )
-        of_units = simulate_hartree_fock.Asked(
+        of_units = simulate_hartree_fock.BuildRequest(
             machine, asked_ranks, size, variant, settings or [], speed, algorithm, model
         )
         return simulate_hartree_fock.run(of_units, as_json)

@@ -20,7 +20,7 @@ COLUMNS = ("ranks>", "build>", "computing>", "uneven>", "messages, sum>", "speed
 
 
 @dataclass(frozen=True)
-class Asked:
+class BuildRequest:
     """The options that this application takes."""
 
     machine: str
@@ -41,7 +41,7 @@ def refuse(given: dict[str, object]) -> None:
             raise not_applicable(rule, None, "leave it out")
 
 
-def run(asked: Asked, as_json: bool) -> None:
+def run(asked: BuildRequest, as_json: bool) -> None:
     model = asked.model or "flow"
     models.check(model, "hartree_fock")
     speed = 1.0 if asked.speed is None else app.positive(asked.speed, "--speed")

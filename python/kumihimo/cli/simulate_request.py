@@ -158,9 +158,9 @@ class Request:
         return self.routing if self.model == "packet" and self.routing in packet.ROUTINGS else None
 
     @property
-    def part(self) -> simulation.Part:
+    def part(self) -> simulation.PartOfMachine:
         routing = None if self.routing_of_packets else self.routing
-        return simulation.Part(self.box, self.dead or [], routing, self.slow or [])
+        return simulation.PartOfMachine(self.box, self.dead or [], routing, self.slow or [])
 
     @property
     def asked_ranks(self) -> Ranks:

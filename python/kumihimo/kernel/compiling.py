@@ -23,7 +23,7 @@ SECONDS = 120
 
 
 @dataclass(frozen=True)
-class Compiler:
+class KernelCompiler:
     command: str
     version: str  # first line of --version
     flags: tuple[str, ...]
@@ -60,7 +60,7 @@ def words_of(variable: str) -> list[str]:
         raise wrong_value(f"{variable} must be a command line", f"'{text}'", "close its quotes") from None
 
 
-def find(language: str) -> Compiler:
+def find(language: str) -> KernelCompiler:
     """By CC or CXX, which may have arguments, or the usual names. Failed: there is none. BadInput: CC names none."""
     variable, names, standard, suffix = LANGUAGES[language]
     configured = words_of(variable)
@@ -70,7 +70,7 @@ def find(language: str) -> Compiler:
             words = [path, *arguments, "--version"]
             done = child_output.run(words)
             version = (done.stdout.splitlines() or [name])[0]
-            return Compiler(path, version, (*arguments, *FLAGS, standard), suffix)
+            return KernelCompiler(path, version, (*arguments, *FLAGS, standard), suffix)
     if configured:
         raise wrong_value(f"{variable} must name a compiler", f"'{configured[0]}'", "correct or unset it")
     raise failed(

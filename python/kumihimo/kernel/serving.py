@@ -43,7 +43,7 @@ def serve(kernels: dict[str, Kernel]) -> None:
         return
     for each in kernels.values():
         each.run_golden()  # also where one kernel calls another
-    server = Server(kernels)
+    server = KernelServer(kernels)
     with os.fdopen(reading, encoding="utf-8") as asked, os.fdopen(writing, "w", encoding="utf-8") as answers:
         for line in asked:
             answers.write(json.dumps(server.answer(json.loads(line))) + "\n")
@@ -67,7 +67,7 @@ def are_open(*descriptors: int) -> bool:
         return False
 
 
-class Server:
+class KernelServer:
     def __init__(self, kernels: dict[str, Kernel]) -> None:
         self.kernels = kernels
         self.golden_results: dict[tuple, tuple] = {}

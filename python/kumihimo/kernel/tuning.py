@@ -96,7 +96,7 @@ class KernelTuning:
         self.gamma: dict[int, float] = {}
         self.checked_empty: set[KernelCandidate] = set()  # compared with the golden copy on size 0
         self.sizes: list[int] = []
-        self._compiler: compiling.Compiler | None = None
+        self._compiler: compiling.KernelCompiler | None = None
 
     @property
     def golden(self) -> KernelCandidate:

@@ -119,7 +119,7 @@ class PlaceRequest:
 def network(
     machine: _machine.Machine | None,
     shape: str | None,
-    part: simulation.Part,
+    part: simulation.PartOfMachine,
     each: int | tuple[int, ...] | None,
     given: allocation.Allocation | None,
 ) -> JobNetwork:

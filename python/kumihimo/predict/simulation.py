@@ -55,7 +55,7 @@ def space_of(job: _machine.Job, placed: Placed | None) -> _topology.RankSpace:
 
 
 @dataclass
-class Part:
+class PartOfMachine:
     """What part of a machine a job has. On Tofu: in a box of its six axes, without what died of its torus there: nodes
     by their coordinates (`5,0,3`), cables by their ends (`5,0,3-6,0,3`). On switches: by which way of routing. `slow`:
     nodes and links of it, with their factors (`5=0.5`, `5-6=0.1`)."""
@@ -75,13 +75,13 @@ class Case:
 
 
 def on(
-    machine: _machine.Machine, asked: Ranks, part: Part | None = None, given: Allocation | None = None
+    machine: _machine.Machine, asked: Ranks, part: PartOfMachine | None = None, given: Allocation | None = None
 ) -> _machine.Job:
     """A job of these ranks on the machine, or of those that a scheduler has given; what is not asked for stays the
     machine's."""
     if given is not None and (asked.ranks, asked.ranks_per_node) != (None, None):
         raise wrong_value("--allocation excludes --ranks and --ranks-per-node", "both", "leave them out")
-    part = part or Part()
+    part = part or PartOfMachine()
     job = _on(machine, asked, part) if given is None else allocation.job_on(_part_of(machine, asked, part), given)
     if job.slots.size > MOST_RANKS:
         raise wrong_value(
@@ -93,17 +93,17 @@ def on(
     return job
 
 
-def _on(machine: _machine.Machine, asked: Ranks, part: Part) -> _machine.Job:
+def _on(machine: _machine.Machine, asked: Ranks, part: PartOfMachine) -> _machine.Job:
     if asked.shape == "none":
         raise wrong_value(
             "--shape must be a shape of the machine's nodes", "none", "leave it out for the whole machine"
         )
-    if machine.family == "single_node" and replace(part, slow=[]) == Part():
+    if machine.family == "single_node" and replace(part, slow=[]) == PartOfMachine():
         return _on_node(faults.with_slow(machine, part.slow), asked)
     return _with_ranks(_part_of(machine, asked, part), asked)
 
 
-def _part_of(machine: _machine.Machine, asked: Ranks, part: Part) -> _machine.Machine:
+def _part_of(machine: _machine.Machine, asked: Ranks, part: PartOfMachine) -> _machine.Machine:
     """The nodes that the job sees, with the network between them."""
     for option, given in (("--box", part.box), ("--dead", ", ".join(part.dead))):
         if given and machine.family != "tofu":

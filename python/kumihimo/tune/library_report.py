@@ -20,7 +20,7 @@ from kumihimo.tune.launches import LEAST_SECONDS, BudgetClock
 from kumihimo.tune.mpi_library.algorithms import COLLECTIVES, DEFAULT, Algorithm, Catalogue
 from kumihimo.tune.mpi_library.fingerprints import Setup
 from kumihimo.tune.mpi_library.guidelines import Violation, violations
-from kumihimo.tune.mpi_library.measure import Effort, LibraryRow, LibraryTable, measure
+from kumihimo.tune.mpi_library.measure import LibraryRow, LibraryTable, MeasuringEffort, measure
 
 GUIDELINES_SHARE = 0.1  # of the budget
 OWN_SHARE = 0.5  # beside --export, which has what our own search leaves: at most, of the time of a number of ranks
@@ -92,7 +92,7 @@ class LibraryStudy:
         number, results = ranks[place], None
         try:
             setup = self.setup(number, seconds)
-            effort = Effort(LEAST_LAUNCHES, CASE_SECONDS, seconds=EXPORT_MEASURING * setup.seconds)
+            effort = MeasuringEffort(LEAST_LAUNCHES, CASE_SECONDS, seconds=EXPORT_MEASURING * setup.seconds)
             results = mpi_library.tune(setup, effort)
             report.add_violations(number, results.violations)
             written = mpi_library.export(results, folder if len(ranks) == 1 else folder / f"{number}-ranks")
@@ -147,7 +147,7 @@ class LibraryStudy:
         """One launch of what the library does by itself, with all that the guidelines compare."""
         own = Catalogue(setup.installation.family, "", {name: (Algorithm(name, DEFAULT),) for name in COLLECTIVES})
         numbered = replace(setup, step=lambda what: setup.step(f"performance guidelines: launch {number + 1}"))
-        table = measure(numbered, own, {}, Effort(launches=1, case_seconds=CASE_SECONDS, seed=number))
+        table = measure(numbered, own, {}, MeasuringEffort(launches=1, case_seconds=CASE_SECONDS, seed=number))
         if self.nodes.get(setup.ranks) != real_nodes(table.about):
             raise OtherNodes(self.nodes.get(setup.ranks), real_nodes(table.about))
         return table

@@ -171,7 +171,7 @@ def test_an_interrupted_prediction_keeps_files_and_result(tmp_path, monkeypatch,
 
 
 def test_a_file_that_differs_after_writing_is_found(tmp_path, monkeypatch):
-    on = request.network(None, "4", place.simulation.Part(), None, None)
+    on = request.network(None, "4", place.simulation.PartOfMachine(), None, None)
     placement = _placement.Placement.in_order("block", on.job.slots, on.shape)
     other = _placement.Placement.in_order("random:1", on.job.slots, on.shape)
     text = outputs.text_of("permutation", other, on, True)
@@ -285,7 +285,7 @@ def test_candidates_of_one_origin_share_a_row(name, origin):
 
 
 def test_measures_agree_with_the_links(kumihimo):
-    on = request.network(None, "4x4", place.simulation.Part(), None, None)
+    on = request.network(None, "4x4", place.simulation.PartOfMachine(), None, None)
     source = request.traffic_on("halo:4x4:9", on)
     snake = request.in_order("snake", on, 16)
     loads = _mapping.link_loads(source.traffic, on.job, snake)

@@ -272,7 +272,7 @@ def test_a_compiler_that_takes_too_long_ends_with_what_it_started(tmp_path, monk
     program.chmod(0o755)
     monkeypatch.setattr(compiling, "SECONDS", 1)
     with pytest.raises(Failed, match=r"the generated source does not compile: .*slow-cc takes over 1 s"):
-        compiling.Compiler(str(program), "slow", (), ".c").compile("int x;", tmp_path)
+        compiling.KernelCompiler(str(program), "slow", (), ".c").compile("int x;", tmp_path)
     state = Path(f"/proc/{child.read_text().strip()}/stat")
     until = time.monotonic() + 20  # a process that was killed is there until it has a processor once more
     while not is_ended(state) and time.monotonic() < until:

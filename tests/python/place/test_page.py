@@ -10,7 +10,7 @@ from kumihimo.place import page, request
 
 
 def test_cables_carry_what_their_busier_direction_carries():
-    on = request.network(None, "4x3", simulation.Part(), None, None)
+    on = request.network(None, "4x3", simulation.PartOfMachine(), None, None)
     links = on.job.machine.links
     loads = {"before": [row[0] for row in links], "after": [1] * len(links)}
     seen = page.scene(on.job.machine, links, loads)
@@ -57,7 +57,7 @@ def test_a_network_without_axes_has_cells(kumihimo, browser, tmp_path):
 
 
 def test_cells_are_the_used_links_by_class_and_the_busiest_of_several(monkeypatch):
-    on = request.network(None, "4x3", simulation.Part(), None, None)
+    on = request.network(None, "4x3", simulation.PartOfMachine(), None, None)
     links = on.job.machine.links
     loads = {"before": [n % 3 for n in range(len(links))], "after": [0] * len(links)}
     colours = {name: [[1, 2, 3]] * 12 for name in loads}

@@ -153,7 +153,7 @@ def job_of(case: TimedCase, machine: _machine.Machine, jobs: dict) -> _machine.J
     if key not in jobs:
         shape, ranks, each, box, routing = key
         asked = Ranks(shape, ranks, arguments.ranks_per_node_named(each))
-        jobs[key] = simulation.on(machine, asked, simulation.Part(box, [], routing))
+        jobs[key] = simulation.on(machine, asked, simulation.PartOfMachine(box, [], routing))
     return jobs[key]
 
 

@@ -19,7 +19,7 @@ NOT_ABOUT = frozenset(  # members of a prediction that a replay tells in its own
 
 
 @dataclass(frozen=True)
-class Model:
+class ReplayModel:
     """`machine`: what to call it. `may_place`: whether another order of ranks may be tried, which hosts that a
     scheduler has given exclude."""
 
@@ -78,7 +78,7 @@ class Model:
         return {**placed, **{name: value for name, value in found.members.items() if name not in NOT_ABOUT}}
 
     @property
-    def undisturbed(self) -> Model:
+    def undisturbed(self) -> ReplayModel:
         """The same without deaths."""
         return replace(self, setting=replace(self.setting, deaths=()))
 
@@ -87,11 +87,11 @@ class Model:
         """As it comes to them: it needs no graphs of the whole program, which those of ranks that die do."""
         return self.name == "loggp" and not self.setting.deaths
 
-    def changes(self) -> Iterator[tuple[str, Model]]:
+    def changes(self) -> Iterator[tuple[str, ReplayModel]]:
         """The same with one thing changed."""
         return self.other_parameters() if self.name == "loggp" else self.other_networks()
 
-    def other_parameters(self) -> Iterator[tuple[str, Model]]:
+    def other_parameters(self) -> Iterator[tuple[str, ReplayModel]]:
         yield "half the latency (L)", self.with_half("L")
         yield "half the overhead of a message (o)", self.with_half("o")
         if self.parameters.O:  # processors copy messages: one without the other changes little
@@ -99,7 +99,7 @@ class Model:
         else:
             yield "twice the bandwidth (G)", self.with_half("G")
 
-    def with_half(self, letters: str) -> Model:
+    def with_half(self, letters: str) -> ReplayModel:
         of = self.parameters
         digits = {letter: 6 if letter in "GO" else 3 for letter in letters}
         halves = [f"{letter}={getattr(of, letter) / 2 * 10.0**-n:.{n}f}" for letter, n in digits.items()]
@@ -107,7 +107,7 @@ class Model:
         kept = [word for word in given if word.strip() and word.strip()[0] not in letters]
         return replace(self, setting=self.telling(loggops=",".join([*kept, *halves])))
 
-    def other_networks(self) -> Iterator[tuple[str, Model]]:
+    def other_networks(self) -> Iterator[tuple[str, ReplayModel]]:
         for name, factor in (
             ("half the latency of a hop", {"latency": 0.5}),
             ("half the cost of a message", {"cost": 0.5}),
@@ -116,7 +116,7 @@ class Model:
             yield name, replace(self, setting=self.telling(factors=_replay.NetworkFactors(**factor)))
         yield from self.other_orders() if self.may_place else ()
 
-    def other_orders(self) -> Iterator[tuple[str, Model]]:
+    def other_orders(self) -> Iterator[tuple[str, ReplayModel]]:
         """That put ranks on other nodes."""
         placement = self.setting.placement
         ranks = placement.ranks if placement else self.job.slots.size

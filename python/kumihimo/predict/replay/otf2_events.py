@@ -71,7 +71,7 @@ class Numbers(dict):
 
 
 @dataclass
-class Summary:
+class RankSummary:
     """What is known after all ranks."""
 
     communicators: list[list[int]] = field(default_factory=list)  # from 1 on, by ranks of the world
@@ -103,7 +103,7 @@ class Reading:
         }
         self.counts_all_ranks = archive.creator.startswith("Score-P")
         self.kinds = otf2_calls.kinds_of(archive.library)
-        self.summary = Summary()
+        self.summary = RankSummary()
         self.communicators: dict[object, tuple[int, list[int]]] = {}  # number and peers by their ranks in events
         self.members = [list(range(len(self.world)))]  # by number
         self.sites, self.regions = Numbers(), Numbers()

@@ -52,7 +52,7 @@ def results(anchor: Path) -> Iterator[object]:
                 if isinstance(result, Exception):
                     raise error_of(result, anchor)
                 yield result
-                if isinstance(result, otf2_events.Summary):
+                if isinstance(result, otf2_events.RankSummary):
                     return
         except (EOFError, pickle.UnpicklingError):
             raise ended(reader.wait(), anchor) from None

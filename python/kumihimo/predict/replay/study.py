@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from kumihimo import _collectives, _replay
 from kumihimo.predict.prediction import Prediction
 from kumihimo.predict.replay.choices import Call, Wished, alternatives
-from kumihimo.predict.replay.models import Model
+from kumihimo.predict.replay.models import ReplayModel
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.text.errors import NotApplicable
 
@@ -18,12 +18,12 @@ MOST_TRIED = 8  # algorithms of the collective that loses most
 
 
 @dataclass
-class Question:
+class ReplayQuestion:
     """A trace in a model; `source`: the recording, or an extrapolation of it. None: the trace is a GOAL file."""
 
     trace: Trace
     source: _replay.Source | None
-    model: Model
+    model: ReplayModel
     wished: Wished
     speed: float = 1.0
     region_speed: dict[str, float] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class Site:
 class Replay:
     """`prediction`: what the model says, with the faults of the program if nodes die."""
 
-    question: Question
+    question: ReplayQuestion
     prediction: Prediction
     ideal: _replay.Times
     sites: list[Site]
@@ -124,7 +124,7 @@ class Replay:
         return self.times.total
 
 
-def predict(question: Question, with_intervals: bool = False) -> Replay:
+def predict(question: ReplayQuestion, with_intervals: bool = False) -> Replay:
     """`with_intervals`: what ranks do when, of at most MOST_ROWS of them, in pieces as short as there is room for."""
     program, model = question.program(has_graphs=False), question.model
     found = model.predict(program, MOST_INTERVALS if with_intervals else 0, question.every)
@@ -136,7 +136,7 @@ def predict(question: Question, with_intervals: bool = False) -> Replay:
     return Replay(question, found, ideal, sites_of(question, times, ideal), efficiencies, program.different)
 
 
-def sites_of(question: Question, times: _replay.Times, ideal: _replay.Times) -> list[Site]:
+def sites_of(question: ReplayQuestion, times: _replay.Times, ideal: _replay.Times) -> list[Site]:
     ranks, sites = question.ranks, []
     for name, (calls, seconds, most, rank, _), (_, waiting, *_) in zip(question.trace.sites, times.sites, ideal.sites):
         if calls == 0:
@@ -190,7 +190,7 @@ def changes(replayed: Replay) -> list[Change]:
     return sorted([*tried, *other_algorithms(question)], key=lambda change: change.seconds)
 
 
-def other_algorithms(question: Question) -> list[Change]:
+def other_algorithms(question: ReplayQuestion) -> list[Change]:
     """Of the collective that takes most of the time, by its time alone."""
     calls = question.calls()
     if not calls:
@@ -211,7 +211,7 @@ def other_algorithms(question: Question) -> list[Change]:
     return sorted(found, key=lambda change: change.seconds)[:MOST_TRIED]
 
 
-def cost_of(question: Question, calls: Sequence[Call], call: int) -> int:
+def cost_of(question: ReplayQuestion, calls: Sequence[Call], call: int) -> int:
     """Of the messages that it sends, as many as it is called."""
     found = calls[call]
     return question.source.count_of(call) * found.ranks * (1 + found.bytes // 1024)

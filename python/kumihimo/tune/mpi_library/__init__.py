@@ -4,7 +4,7 @@ files in the library's own forms, and checks that the library follows these file
 from kumihimo.text.lazy_names import lazily
 
 OF_MODULES = {
-    "Effort": "measure",
+    "MeasuringEffort": "measure",
     "NoTime": "results",
     "Results": "results",
     "Setup": "fingerprints",

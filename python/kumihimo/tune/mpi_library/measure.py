@@ -80,7 +80,7 @@ class LibraryTable:
 
 
 @dataclass(frozen=True)
-class Effort:
+class MeasuringEffort:
     """`launches` of each, fewer where another round would take longer than `seconds` in all, but no fewer than six."""
 
     launches: int = LAUNCHES
@@ -92,10 +92,12 @@ class Effort:
 Samples = dict[tuple[str, str, int], list[float]]  # by call, algorithm, bytes: each launch's median
 
 
-def measure(setup: Setup, catalogue: Catalogue, reference: Reference, effort: Effort | None = None) -> LibraryTable:
+def measure(
+    setup: Setup, catalogue: Catalogue, reference: Reference, effort: MeasuringEffort | None = None
+) -> LibraryTable:
     """Every algorithm at every size where it has a fingerprint, which is where the library does not refuse it; and of
     the default what the guidelines need. Of fewer sizes than were asked for where the time is short."""
-    effort = effort or Effort()
+    effort = effort or MeasuringEffort()
     shuffle = random.Random(effort.seed).shuffle
     samples: Samples = {}
     table = LibraryTable(setup.ranks)

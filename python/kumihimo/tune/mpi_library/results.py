@@ -15,7 +15,7 @@ from kumihimo.tune.mpi_library.exports import fujitsu, mpich_json, openmpi_json,
 from kumihimo.tune.mpi_library.exports.rules import Export, Rules, rules_of
 from kumihimo.tune.mpi_library.fingerprints import Reference, Setup, references
 from kumihimo.tune.mpi_library.guidelines import Violation, violations
-from kumihimo.tune.mpi_library.measure import Effort, LibraryTable, affordable, best, least_seconds, measure
+from kumihimo.tune.mpi_library.measure import LibraryTable, MeasuringEffort, affordable, best, least_seconds, measure
 
 UNPROVEN = ".unproven"  # at the end of the name of a file that the library was not seen to obey
 
@@ -62,10 +62,10 @@ class NoTime(OutOfTime):
         self.needed = needed
 
 
-def tune(setup: Setup, effort: Effort | None = None) -> Results:
+def tune(setup: Setup, effort: MeasuringEffort | None = None) -> Results:
     """Fingerprints, measurements, the best, the guidelines. Of fewer sizes than were asked for where the time is short;
     raises NoTime where it is too short for one."""
-    effort, began = effort or Effort(), time.monotonic()
+    effort, began = effort or MeasuringEffort(), time.monotonic()
     known = catalogue(setup.installation)
     known = replace(known, candidates={c: found for c, found in known.candidates.items() if c in setup.collectives})
     setup = replace(setup, sizes=affordable(setup, known, effort.seconds))

@@ -512,7 +512,7 @@ def until(what: Callable[[], object], seconds: float = 20) -> object:
 def test_results_end_with_an_error_or_a_summary(tmp_path: Path) -> None:
     anchor = ping(Archive()).write(tmp_path / "trace")
     ranks, *rows, summary = otf2_events.results(anchor)
-    assert ranks == len(rows) == 2 and isinstance(summary, otf2_events.Summary)
+    assert ranks == len(rows) == 2 and isinstance(summary, otf2_events.RankSummary)
     anchor.unlink()
     (error,) = otf2_events.results(anchor)
     assert isinstance(error, otf2_events.Unreadable)

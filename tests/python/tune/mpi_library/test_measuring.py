@@ -13,7 +13,7 @@ from kumihimo.tune.mpi_library import fingerprints
 from kumihimo.tune.mpi_library import measure as measuring
 from kumihimo.tune.mpi_library.algorithms import AUTO, DEFAULT, Algorithm, Catalogue
 from kumihimo.tune.mpi_library.fingerprints import Setup, fingerprints_of, references
-from kumihimo.tune.mpi_library.measure import CALLS, LEAST_LAUNCHES, Effort, measure
+from kumihimo.tune.mpi_library.measure import CALLS, LEAST_LAUNCHES, MeasuringEffort, measure
 
 RING = Algorithm("allreduce", "ring", 4, (("FORCED", "4"),))
 KNOWN = Catalogue("openmpi", "4.1.4", {"allreduce": (Algorithm("allreduce", DEFAULT), RING)})
@@ -36,23 +36,25 @@ def launches(monkeypatch):
 
 
 def test_each_is_launched_as_often_and_the_default_with_all_calls(launches):
-    table = measure(SETUP, KNOWN, {("allreduce", "ring", 8): {}, ("allreduce", "ring", 64): {}}, Effort(launches=5))
+    table = measure(
+        SETUP, KNOWN, {("allreduce", "ring", 8): {}, ("allreduce", "ring", 64): {}}, MeasuringEffort(launches=5)
+    )
     assert launches.count((CALLS, {})) == launches.count((("allreduce",), {"FORCED": "4"})) == 5
     assert {len(row.launches) for row in table.rows} == {5}
     assert launches[0::2] != [launches[0]] * 5  # the order changes
 
 
 def test_rounds_end_with_the_time_but_some_are_made(launches):
-    measure(SETUP, KNOWN, {}, Effort(launches=9, seconds=150))
+    measure(SETUP, KNOWN, {}, MeasuringEffort(launches=9, seconds=150))
     assert len(launches) == 2 * 7
     launches.clear()
-    table = measure(SETUP, KNOWN, EVERYWHERE, Effort(launches=7, seconds=-1))
+    table = measure(SETUP, KNOWN, EVERYWHERE, MeasuringEffort(launches=7, seconds=-1))
     assert launches.count((CALLS, {})) == LEAST_LAUNCHES, "of the default, which all are compared with"
     assert len(table.row("allreduce", DEFAULT, 64).launches) == LEAST_LAUNCHES
 
 
 def test_where_the_library_refuses_an_algorithm_it_has_no_time(launches):
-    table = measure(SETUP, KNOWN, {("allreduce", "ring", 64): {}}, Effort(launches=2))
+    table = measure(SETUP, KNOWN, {("allreduce", "ring", 64): {}}, MeasuringEffort(launches=2))
     assert table.row("allreduce", "ring", 8) is None
     assert table.row("allreduce", "ring", 64) is not None
 
@@ -89,11 +91,11 @@ def processes(monkeypatch):
 def test_what_was_launched_is_not_launched_again(processes):
     remembering = replace(SETUP, memory=Memory())
     reference = references(remembering, KNOWN)
-    table = measure(remembering, KNOWN, reference, Effort(launches=6))
+    table = measure(remembering, KNOWN, reference, MeasuringEffort(launches=6))
     launched = len(processes)
     assert launched == 2 + 2 * 6
     assert references(remembering, KNOWN) == reference
-    again = measure(remembering, KNOWN, reference, Effort(launches=7))
+    again = measure(remembering, KNOWN, reference, MeasuringEffort(launches=7))
     assert len(processes) == launched + 2, "the seventh round alone is new"
     for row, longer in zip(table.rows, again.rows):
         assert set(row.launches) < set(longer.launches)
@@ -160,7 +162,7 @@ def test_where_time_is_short_what_can_win_no_more_is_launched_no_more(monkeypatc
     expected = measuring.best(measure(asking_of(8, 64), MANY, reference_of(8, 64)), "openmpi")
     assert len(whole.launched) == 9 * 7
     short = Library(monkeypatch, times)
-    table = measure(asking_of(8, 64), MANY, reference_of(8, 64), Effort(seconds=20))
+    table = measure(asking_of(8, 64), MANY, reference_of(8, 64), MeasuringEffort(seconds=20))
     assert measuring.best(table, "openmpi") == expected
     assert expected["bcast"] == {8: DEFAULT, 64: "a"}
     assert short.now < 20
@@ -172,7 +174,7 @@ def test_where_that_is_not_enough_sizes_are_given_up(monkeypatch):
     """All are better than the default, so that none falls out: 9 times 6 launches of 6 sizes would take 81 s."""
     sizes = (8, 16, 32, 64, 128, 256)
     library = Library(monkeypatch, lambda name, size, number: 10e-6 if name == DEFAULT else 5e-6)
-    table = measure(asking_of(*sizes), MANY, reference_of(*sizes), Effort(seconds=55))
+    table = measure(asking_of(*sizes), MANY, reference_of(*sizes), MeasuringEffort(seconds=55))
     assert library.now < 55
     assert library.launched[0][1] == sizes
     assert 1 <= len(table.sizes) < len(sizes)
@@ -203,15 +205,15 @@ def test_sizes_that_are_given_up_are_from_all_over_the_range():
 def test_a_launch_of_fewer_sizes_or_others_beside_it_finds_what_was_launched(processes):
     remembering = replace(SETUP, memory=Memory())
     reference = references(remembering, KNOWN)
-    measure(remembering, KNOWN, reference, Effort(launches=6))
+    measure(remembering, KNOWN, reference, MeasuringEffort(launches=6))
     launched = len(processes)
     smaller = replace(remembering, sizes=(64,))
     assert references(smaller, KNOWN) == {key: marks for key, marks in reference.items() if key[2] == 64}
     chain = Algorithm("bcast", "chain", 2, (("OTHER", "2"),))
     both = replace(KNOWN, candidates={**KNOWN.candidates, "bcast": (Algorithm("bcast", DEFAULT), chain)})
-    measure(smaller, KNOWN, reference, Effort(launches=6))
+    measure(smaller, KNOWN, reference, MeasuringEffort(launches=6))
     assert len(processes) == launched
-    measure(smaller, both, reference, Effort(launches=6))
+    measure(smaller, both, reference, MeasuringEffort(launches=6))
     assert len(processes) == launched + 6, "for the chain"
     assert references(replace(remembering, sizes=(8, 64, 128)), KNOWN).keys() > reference.keys()
     assert len(processes) == launched + 6 + 2, "for the third size"

@@ -8,7 +8,7 @@ import pytest
 
 from kumihimo.processes import mpi
 from kumihimo.text.errors import BadInput
-from kumihimo.tune.mpi_library import Effort, Setup, tune
+from kumihimo.tune.mpi_library import MeasuringEffort, Setup, tune
 from kumihimo.tune.mpi_library.algorithms import AUTO, COLLECTIVES, DEFAULT, catalogue
 from kumihimo.tune.mpi_library.check import Baseline, Verdict, check
 from kumihimo.tune.mpi_library.exports import mpich_json, openmpi_rules
@@ -140,7 +140,7 @@ def test_nothing_is_written_where_the_default_is_best(known, tmp_path):
 
 def test_all_algorithms_are_measured(known):
     setup, _, _ = known
-    results = tune(replace(setup, sizes=(1024,)), Effort(launches=2, case_seconds=0.002))
+    results = tune(replace(setup, sizes=(1024,)), MeasuringEffort(launches=2, case_seconds=0.002))
     for collective in COLLECTIVES:
         names = {r.algorithm for r in results.table.of(collective, 1024)}
         tried = {name for c, name, size in results.reference if (c, size) == (collective, 1024)}
