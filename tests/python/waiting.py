@@ -15,8 +15,8 @@ from kumihimo.processes.visible import is_running, processes
 PATIENCE = 8 if len(os.sched_getaffinity(0)) == 1 else 1
 
 
-def until(holds: Callable[[], object], what: str, process: object = None, seconds: float = 60) -> None:
-    """`process`: runs on until then."""
+def until(holds: Callable[[], object], what: str, process: object = None, seconds: float = 300) -> None:
+    """`process`: runs on until then. Beside ten busy processes a command takes minutes to what it does in seconds."""
     deadline = time.monotonic() + PATIENCE * seconds
     while not holds():
         assert process is None or process.poll() is None, f"it ended before {what}"

@@ -7,10 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from kumihimo.processes import mpi
 from kumihimo.processes.visible import command_of, is_running, processes
@@ -235,16 +235,12 @@ def test_ctrl_c_leaves_nothing_running(tmp_path: Path) -> None:
         "golden",
     ]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    children: list[int] = []
-    deadline = time.monotonic() + 60
-    while not children and time.monotonic() < deadline:
-        children = [
-            pid
-            for pid in processes()
-            if command_of(pid) == "kumihimo-app" and is_running(pid) and parent_of(pid) == process.pid
-        ]
-        time.sleep(0.05)
-    assert children
+
+    def children() -> list[int]:
+        of_apps = (pid for pid in processes() if command_of(pid) == "kumihimo-app" and is_running(pid))
+        return [pid for pid in of_apps if parent_of(pid) == process.pid]
+
+    until(children, "the application starts", process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 1 and err.strip().endswith("interrupted")

@@ -13,6 +13,7 @@ import types
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from kumihimo.cli import bench_vectorisation
 from kumihimo.kernel import vectorisation
@@ -138,10 +139,7 @@ def test_a_signal_ends_the_compilers_at_once(slow_compiler, number):
     command = [Path(sys.executable).parent / "kumihimo", "bench", "vectorisation", "--cc", slow_compiler]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     started = slow_compiler.parent / "started"
-    deadline = time.monotonic() + 60
-    while not (started.exists() and started.read_text().strip()):
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.05)
+    until(lambda: started.exists() and started.read_text().strip(), "the compiler starts", process)
     begin = time.monotonic()
     process.send_signal(number)
     _, err = process.communicate(timeout=60)

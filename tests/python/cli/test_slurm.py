@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import private_slurm
@@ -155,10 +154,7 @@ def test_a_signal_ends_the_step(tmp_path, line, installation, number, code):
         words, cwd=tmp_path, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
-        deadline = time.monotonic() + 60
-        while not (tmp_path / "begun").exists():
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.05)
+        until((tmp_path / "begun").exists, "the program runs", process)
         os.kill(process.pid, number)
         _, err = process.communicate(timeout=30)
     finally:

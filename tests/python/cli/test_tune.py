@@ -8,10 +8,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from kumihimo import _plan
 from kumihimo.cli.tune import measurement_conditions
@@ -79,11 +79,7 @@ def test_a_signal_keeps_what_was_found_and_says_so(tmp_path, home):
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
         try:
-            deadline = time.monotonic() + 60
-            while not ("survey" in known() and len(known()) > len(before)):
-                assert time.monotonic() < deadline
-                assert process.poll() is None, process.communicate()
-                time.sleep(0.05)
+            until(lambda before=before: "survey" in known() and len(known()) > len(before), "more is known", process)
             os.kill(process.pid, number)
             out, err = process.communicate(timeout=60)
         finally:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from kumihimo.cli import tune_program
 from kumihimo.kernel import session
@@ -91,9 +92,7 @@ def test_ctrl_c_keeps_what_was_found(file_of, tmp_path):
     words = [str(Path(sys.executable).parent / "kumihimo"), "tune", "kernel", str(path), "--json"]
     run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     kept = tmp_path / "data" / "kumihimo" / "wisdom" / "kernels" / "total.json"
-    deadline = time.monotonic() + 60
-    while not kept.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(kept.exists, "the first kernel is tuned", run)
     os.killpg(run.pid, signal.SIGINT)
     out, err = run.communicate(timeout=20)
     assert run.returncode == 1 and "interrupted; the results so far are kept" in err and "Traceback" not in err, err

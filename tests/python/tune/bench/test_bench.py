@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -404,11 +403,7 @@ def running(tmp_path):
     """A bench that takes long, once its bench drivers run."""
     command = [Path(sys.executable).parent / "kumihimo", "bench", "allreduce", "--bytes", "16MiB", "--launches", "500"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    deadline = time.monotonic() + 60
-    while len(workers_of(process.pid)) < 4:
-        assert process.poll() is None, process.stderr.read()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: len(workers_of(process.pid)) >= 4, "four bench drivers run", process)
     yield process
     if process.poll() is None:
         process.kill()
