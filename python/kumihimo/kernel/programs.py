@@ -13,6 +13,7 @@ from kumihimo.kernel.declaration import check_name
 from kumihimo.kernel.hints import parse
 from kumihimo.kernel.session import Session
 from kumihimo.kernel.tuning import PRECIOUS, KernelTuning, Step, sizes_of
+from kumihimo.processes.interrupts import ignoring_signals
 from kumihimo.text.errors import Failed, KumihimoError, did_you_mean, missing, wrong_value
 from kumihimo.tune.launches import BudgetClock
 
@@ -119,7 +120,8 @@ def tune_one(tuning, listing, sizes, strategy, clock, seconds, made, step, found
             try:
                 rows = wisdom.rows(tuning, listing, right)
                 found.choices += rows
-                found.files.append(str(wisdom.extend(kernel["name"], rows, made())))
+                with ignoring_signals():  # else the file may be there and not be told
+                    found.files.append(str(wisdom.extend(kernel["name"], rows, made())))
             except (KumihimoError, OSError) as error:  # the results are shown all the same
                 found.not_kept.append(f"{kernel['name']}: {error}")
     reached = {each["size"] for each in mine}

@@ -241,10 +241,11 @@ def test_ctrl_c_leaves_nothing_running(tmp_path: Path) -> None:
         return [pid for pid in of_apps if parent_of(pid) == process.pid]
 
     until(children, "the application starts", process)
+    started = children()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 1 and err.strip().endswith("interrupted")
-    assert not any(is_running(pid) and command_of(pid) == "kumihimo-app" for pid in children)
+    assert not any(is_running(pid) and command_of(pid) == "kumihimo-app" for pid in started)
 
 
 def parent_of(pid: int) -> int:
