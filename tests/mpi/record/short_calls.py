@@ -54,7 +54,9 @@ def short_calls(arguments):
         for row in part["calls"]:
             sampled = "timed_calls" in row
             check(sampled or "seconds_error" not in row, f"an error beside the sample of {row}")
-            check("seconds_error" in row or row["calls"] < 64 + 3 * 16 or not sampled, f"the error of {row}")
+            # One group has no error; it leaves out 15 calls, and a last one that was not ended as many.
+            few = not sampled or row["calls"] - row["timed_calls"] <= 2 * 15
+            check("seconds_error" in row or few, f"the error of {row}")
             check(not sampled or 64 <= row["timed_calls"] < row["calls"], f"a sample of {row}")
             check(not sampled or row["call"] not in ("MPI_Allreduce", "MPI_Waitall"), f"all are timed of {row}")
             mean = row["seconds"] / row["calls"]
