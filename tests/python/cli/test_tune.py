@@ -79,7 +79,12 @@ def test_a_signal_keeps_what_was_found_and_says_so(tmp_path, home):
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
         try:
-            until(lambda before=before: "survey" in known() and len(known()) > len(before), "more is known", process)
+            known_before = before.rstrip("\n")  # the next run ends the last line, if it was cut off
+            until(
+                lambda begun=known_before: "survey" in known() and len(known().rstrip("\n")) > len(begun),
+                "more is known",
+                process,
+            )
             os.kill(process.pid, number)
             out, err = process.communicate(timeout=60)
         finally:
