@@ -1,0 +1,244 @@
+"""The parts of result pages. A text is escaped unless it is made by `markup`; `page.html.j2` has the look of each part.
+
+A part that is drawn becomes JSON, and the file of scripts/ with the name of its kind draws it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Optional, Union
+
+COLOURS = 16  # of series, in style.css
+BOUND = {"colour": "bound", "bare": True, "dash": "2 4"}  # the look of a series that nothing can beat
+
+
+def markup(template: str, *values: object, **named: object) -> str:
+    """HTML for a text of a part: the template as it is, the values for its braces escaped."""
+    from markupsafe import Markup
+
+    return Markup(template).format(*values, **named)
+
+
+def look(place: int) -> dict:
+    """Colour and marker of the series, bars or rows at this place among others."""
+    return {"colour": f"s{place % COLOURS}", "marker": place % 5}
+
+
+def points_of(pairs: Iterable[tuple[float, float]]) -> list[dict]:
+    return [{"x": x, "y": y} for x, y in pairs]
+
+
+class PagePart:
+    """Anything that a page may have. `kind`: what the template knows it by."""
+
+    kind: ClassVar[str]
+
+
+class DrawnPart(PagePart):
+    """A part that scripts draw. `name` tells its data apart; `scripts`: files beside that of its kind."""
+
+    scripts: ClassVar[tuple[str, ...]] = ()
+    name: str
+
+    def needed_scripts(self) -> list[str]:
+        return [*self.scripts, self.kind]
+
+
+@dataclass
+class PageSection(PagePart):
+    """Parts below a heading. `short`: the name of its link at the top of the page; `name`: its anchor."""
+
+    kind = "section"
+    title: str
+    parts: Sequence[PagePart]
+    short: str = ""
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        self.short = self.short or self.title
+        self.name = self.name or re.sub(r"\W+", "-", self.short.lower()).strip("-")
+
+
+@dataclass
+class Prose(PagePart):
+    """A paragraph. `look`: "lead", "warning", "absent" (of what the page cannot show) or "key" (the main result)."""
+
+    kind = "prose"
+    text: str
+    look: str = "lead"
+
+
+@dataclass
+class KeyFacts(PagePart):
+    """The main figures: of each its value, what it is and, smaller, how it came about."""
+
+    kind = "key-facts"
+    facts: Sequence[Sequence[str]]
+
+
+@dataclass
+class FactList(PagePart):
+    """Names and their values, a pair a line."""
+
+    kind = "fact-list"
+    facts: Iterable[tuple[str, object]]
+
+
+@dataclass
+class BulletList(PagePart):
+    kind = "bullet-list"
+    items: Sequence[str]
+
+
+@dataclass
+class Listing(PagePart):
+    """Commands or a file, as they are."""
+
+    kind = "listing"
+    text: str
+
+
+@dataclass
+class FoldedParts(PagePart):
+    """Parts that the reader unfolds."""
+
+    kind = "folded"
+    title: str
+    parts: Sequence[PagePart]
+
+
+@dataclass
+class PageCell:
+    """`look`: "ok" or "wrong"."""
+
+    text: str
+    look: str = ""
+
+
+@dataclass
+class PageTable(PagePart):
+    """`columns`: names; those that end in '>' are aligned right, those that end in '~' fold long texts. `lead` and
+    `title` stand above it. `strong`: which rows are emphasised."""
+
+    kind = "table"
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Union[str, PageCell]]]
+    title: str = ""
+    lead: str = ""
+    name: str = ""
+    strong: Sequence[int] = ()
+
+    def look(self, column: int, cell: Union[str, PageCell, None] = None) -> str:
+        looks = {">": "", "~": "prose"}.get(self.columns[column][-1:], "text")
+        return f"{looks} {cell.look}".strip() if isinstance(cell, PageCell) else looks
+
+
+@dataclass
+class ChartAxis:
+    """`quantity`: of text_of in scripts/base.js. `scale`: linear, log, or signed (linear with values below 0).
+    `least` and `most`: where the picture ends at most."""
+
+    quantity: str = "number"
+    scale: str = "linear"
+    least: Optional[float] = None
+    most: Optional[float] = None
+
+
+@dataclass
+class LineSeries:
+    """A curve. Points have x and y, and may have low and high (a whisker) and a note. `strong`: drawn thicker, with its
+    label at its end. `bare`: no markers. `checked`: a sign in the legend."""
+
+    name: str
+    points: list[dict] = field(default_factory=list)
+    label: Optional[str] = None
+    colour: str = "s0"
+    marker: int = 0
+    strong: bool = False
+    bare: bool = False
+    dash: str = ""
+    checked: Optional[bool] = None
+
+    def __post_init__(self) -> None:
+        self.label = self.name if self.label is None else self.label
+
+
+@dataclass
+class LineChart:
+    """Curves. `levels`: horizontal lines, {y, label}. `marks`: circles, {x, y}."""
+
+    kind = "lines"
+    title: str
+    unit: str
+    series: list[LineSeries]
+    x: ChartAxis = field(default_factory=ChartAxis)
+    y: ChartAxis = field(default_factory=ChartAxis)
+    levels: Sequence[dict] = ()
+    marks: Sequence[dict] = ()
+    caption: str = ""
+    tall: bool = False
+    name: str = ""
+
+
+@dataclass
+class ChartBar:
+    """A bar of one or two parts, side by side. `note`: beside it, in place of its length."""
+
+    label: str
+    parts: Sequence[float]
+    colour: str = "s0"
+    note: Optional[str] = None
+
+
+@dataclass
+class BarChart:
+    """`marks`: vertical lines, {x, label}."""
+
+    kind = "bars"
+    title: str
+    unit: str
+    rows: Sequence[ChartBar]
+    quantity: str
+    marks: Sequence[dict] = ()
+    caption: str = ""
+    name: str = ""
+
+
+@dataclass
+class DotRow:
+    """Single values. Points have x, and may have label and note, which are shown on pointing, colour and marker.
+    `levels`: vertical lines, {x, label}, dashed if they have `dashed`."""
+
+    name: str
+    points: Sequence[dict]
+    levels: Sequence[dict] = ()
+    colour: str = "s0"
+
+
+@dataclass
+class DotChart:
+    """Rows of single values on one axis. `scattered`: dots are spread over the height of their row."""
+
+    kind = "dots"
+    title: str
+    unit: str
+    rows: Sequence[DotRow]
+    quantity: str = "seconds"
+    scattered: bool = True
+    from_zero: bool = False
+    name: str = ""
+
+
+@dataclass
+class ChartGroup(DrawnPart):
+    """Charts side by side, a single one over the whole width. `legend`: of its curves, or a list of its entries."""
+
+    kind = "charts"
+    charts: Sequence[Union[LineChart, BarChart, DotChart]]
+    legend: Union[bool, Sequence[LineSeries]] = False
+    name: str = "charts"
+
+    def needed_scripts(self) -> list[str]:
+        return ["charts", *(chart.kind for chart in self.charts)]
