@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumihimo import over_time, quantities
+from kumihimo import over_time, pages, quantities
 from kumihimo.cli import output
 from kumihimo.sizes import text_of
 
 
-def write(path: Path, result: dict, shown: over_time.Map, network: str) -> None:
+def write(path: Path, result: dict, shown: pages.HeatMap, network: str) -> None:
     what = result.get("programs") or f"{result['collective']} by {result['algorithm']}"
     size = f" of {text_of(result['bytes'])}" if result.get("bytes") else ""
     parts = [quantities.counted(result["ranks"], "rank") + (f" on {network}" if network else "")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Optional, Union
+from typing import ClassVar
 
 COLOURS = 16  # of series, in style.css
 BOUND = {"colour": "bound", "bare": True, "dash": "2 4"}  # the look of a series that nothing can beat
@@ -124,13 +124,13 @@ class PageTable(PagePart):
 
     kind = "table"
     columns: Sequence[str]
-    rows: Sequence[Sequence[Union[str, PageCell]]]
+    rows: Sequence[Sequence[str | PageCell]]
     title: str = ""
     lead: str = ""
     name: str = ""
     strong: Sequence[int] = ()
 
-    def look(self, column: int, cell: Union[str, PageCell, None] = None) -> str:
+    def look(self, column: int, cell: str | PageCell | None = None) -> str:
         looks = {">": "", "~": "prose"}.get(self.columns[column][-1:], "text")
         return f"{looks} {cell.look}".strip() if isinstance(cell, PageCell) else looks
 
@@ -142,8 +142,8 @@ class ChartAxis:
 
     quantity: str = "number"
     scale: str = "linear"
-    least: Optional[float] = None
-    most: Optional[float] = None
+    least: float | None = None
+    most: float | None = None
 
 
 @dataclass
@@ -153,13 +153,13 @@ class LineSeries:
 
     name: str
     points: list[dict] = field(default_factory=list)
-    label: Optional[str] = None
+    label: str | None = None
     colour: str = "s0"
     marker: int = 0
     strong: bool = False
     bare: bool = False
     dash: str = ""
-    checked: Optional[bool] = None
+    checked: bool | None = None
 
     def __post_init__(self) -> None:
         self.label = self.name if self.label is None else self.label
@@ -189,7 +189,7 @@ class ChartBar:
     label: str
     parts: Sequence[float]
     colour: str = "s0"
-    note: Optional[str] = None
+    note: str | None = None
 
 
 @dataclass
@@ -224,7 +224,7 @@ class DotChart:
     kind = "dots"
     title: str
     unit: str
-    rows: Sequence[DotRow]
+    rows: list[DotRow]
     quantity: str = "seconds"
     scattered: bool = True
     from_zero: bool = False
@@ -236,9 +236,30 @@ class ChartGroup(DrawnPart):
     """Charts side by side, a single one over the whole width. `legend`: of its curves, or a list of its entries."""
 
     kind = "charts"
-    charts: Sequence[Union[LineChart, BarChart, DotChart]]
-    legend: Union[bool, Sequence[LineSeries]] = False
+    charts: Sequence[LineChart | BarChart | DotChart]
+    legend: bool | Sequence[LineSeries] = False
     name: str = "charts"
 
     def needed_scripts(self) -> list[str]:
         return ["charts", *(chart.kind for chart in self.charts)]
+
+
+@dataclass
+class HeatRow:
+    label: str
+    values: list[float]  # by bin
+
+
+@dataclass
+class HeatMap(DrawnPart):
+    """Rows by time as colours. `quantity`: of the values. `groups`: of rows one below the other, name and how many."""
+
+    kind = "heat-map"
+    scripts = ("rows-over-time", "heat")
+    title: str
+    unit: str
+    quantity: str
+    bin_seconds: float
+    rows: list[HeatRow]
+    groups: Sequence[tuple[str, int]] = ()
+    name: str = "map"

@@ -5,7 +5,7 @@ PARTS.charts = class {
   constructor(place, { charts, legend }) {
     const hidden = new Set(), keys = legend && html("div", { class: "legend" }, place);
     const grid = html("div", { class: "grid" }, place);
-    this.charts = charts.map((chart) => new CHARTS[chart.kind](figure_of(grid, chart, charts.length === 1), chart, hidden));
+    this.charts = charts.map((chart) => new CHARTS[chart.kind](figure_of(grid, chart, charts.length === 1 || chart.kind === "dots"), chart, hidden));
     if (legend) legend_of(keys, legend === true ? series_of(charts) : legend, this.charts, hidden);
   }
 };

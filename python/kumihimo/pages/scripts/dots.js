@@ -27,7 +27,7 @@ class DotChart {
     make("line", { class: "axis-line", x1: left, x2: outer - right, y1: bottom, y2: bottom }, svg);
   }
   row(row, top, each, x) {
-    const g = make("g", { class: "series", style: `--c: var(--${row.colour})` }, this.svg);
+    const g = make("g", { class: this.chart.scattered ? "series scattered" : "series", style: `--c: var(--${row.colour})` }, this.svg);
     make("text", { x: 4, y: top + each / 2 + 4 }, g, row.name);
     for (const l of row.levels || [])
       make("line", { class: l.dashed ? "level" : "middle", x1: x(l.x), x2: x(l.x), y1: top + 8, y2: top + each - 8 }, g);
