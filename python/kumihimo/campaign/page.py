@@ -4,13 +4,12 @@ chooses which, and the values of the rest."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
+from kumihimo import pages
 from kumihimo.campaign import comparison
 from kumihimo.campaign.database import NOT_APPLICABLE, OK, RESERVED
 from kumihimo.errors import wrong_value
 from kumihimo.quantities import counted
-from kumihimo.report import one_file
 
 MOST_ROWS = 50_000
 MOST_CHARTS = 12  # of one parameter, without a choice of the reader
@@ -94,37 +93,85 @@ def data_of(points: Sequence[dict], swept: Sequence[str]) -> dict:
     return {"columns": columns, "rows": rows, "choice": choice(shown, names)}
 
 
-def by_curve(points: Sequence[dict], content: dict) -> dict:
+CURVES_LEAD = (
+    "Choose what runs along x, what tells curves apart, and what gets a chart for each value. Point at a curve for its "
+    "values."
+)
+AGREEMENT = ("points>", "median error>", "nine of ten within>", "worst / measured>", "point>")
+
+
+def curves_of(content: dict) -> pages.PagePart:
+    if content["choice"]["x"] and content["rows"]:
+        return pages.CurveExplorer(**content)
+    none = "No number varies, so there is no curve." if content["rows"] else "No point has a result yet."
+    return pages.Prose(none, "absent")
+
+
+def by_curve(points: Sequence[dict], content: dict) -> list[pages.PagePart]:
     """The agreement for each value of the parameter that tells curves apart, and the order of pairs."""
     name = content["choice"]["curves"]
-    if not name:
-        return {"name": "", "rows": {}, "pairs": 0, "right": 0}
+    agreed = comparison.by_value(points, name) if name else {}
+    if not agreed:
+        return []
+    lead = "Errors are factors between both times, whichever is larger."
     others = [column["name"] for column in content["columns"] if not column["follows"]]
     ranking = comparison.ranking(points, name, others)
-    right = ranking.pairs - len(ranking.wrong)
-    return {"name": name, "rows": comparison.by_value(points, name), "pairs": ranking.pairs, "right": right}
+    if ranking.pairs:
+        lead += (
+            f" {ranking.pairs - len(ranking.wrong)} of {ranking.pairs} pairs of points that differ in {name} alone, "
+            "and whose measured times differ by more than a factor of 1.3, are predicted in the right order."
+        )
+    rows = [(str(value), str(of.points), *map(str, comparison.errors_text(of))) for value, of in agreed.items()]
+    table = pages.PageTable([name, *AGREEMENT], rows)
+    return [pages.PageSection("Predicted against measured", [pages.Prose(lead), table], "Agreement")]
+
+
+def facts_of(points: Sequence[dict], agreement: comparison.Agreement | None) -> list[tuple[str, ...]]:
+    counts = {status: sum(point["status"] == status for point in points) for status in (OK, NOT_APPLICABLE)}
+    without = {"not applicable": counts[NOT_APPLICABLE], "failed or missing": len(points) - sum(counts.values())}
+    doubtful = sum(bool(point["doubts"]) for point in points)
+    facts = [
+        (f"{counts[OK]:,}", "predicted times", ", ".join(f"{n} {why}" for why, n in without.items() if n)),
+        (f"{doubtful:,}", "may be more than 20 % off, as the model says itself", "shown with each point"),
+    ]
+    if agreement:
+        facts.append(
+            (
+                f"{100 * (agreement.median - 1):.1f} %",
+                f"median error against {counted(agreement.points, 'measured point')}",
+                f"nine of ten within {100 * (agreement.ninth_decile - 1):.0f} %, "
+                f"the worst {agreement.worst_ratio:.2f} × measured",
+            )
+        )
+    return facts
 
 
 def render(about: dict, points: Sequence[dict]) -> str:
     """`points`: with their measured rows."""
     if len(points) > MOST_ROWS:
         raise wrong_value(f"a page must have at most {MOST_ROWS:,} points", f"{len(points):,}", "take some by --where")
-    constant = [(name, points[0][name]) for name in parameters_of(points) if name not in varying(points)]
-    counts = {status: sum(point["status"] == status for point in points) for status in (OK, NOT_APPLICABLE)}
     content = data_of(points, about["swept"].split())
-    return one_file.page(
-        Path(__file__).parent,
-        content,
-        ("charts.js",),
-        about=about,
-        constant=[(name, value) for name, value in constant if value is not None],
-        ok=counts[OK],
-        not_applicable=counts[NOT_APPLICABLE],
-        others=len(points) - counts[OK] - counts[NOT_APPLICABLE],
-        doubtful=sum(bool(point["doubts"]) for point in points),
-        agreement=comparison.agreement(points),
-        by=by_curve(points, content),
-        errors_text=comparison.errors_text,
-        errors=list(dict.fromkeys(point["error"] for point in points if point["error"]))[:20],
-        counted=counted,
+    agreement = comparison.agreement(points)
+    curves = curves_of(content)
+    table = f"The times of the charts above.{' Measured times are in parentheses.' if agreement else ''} "
+    table += "A star marks predictions that may be more than 20 % off."
+    tables = [pages.CurveTables()] if isinstance(curves, pages.CurveExplorer) else []
+    errors = list(dict.fromkeys(point["error"] for point in points if point["error"]))[:20]
+    failed = [pages.Prose(f"Points without a result: {'; '.join(errors)}.", "absent")] if errors else []
+    parts = [
+        pages.KeyFacts(facts_of(points, agreement)),
+        pages.PageSection("Curves", [pages.Prose(CURVES_LEAD), curves]),
+        pages.PageSection("Table", [pages.Prose(table), *tables]),
+        *by_curve(points, content),
+        pages.PageSection("About", [*failed, pages.FoldedParts("The campaign file", [pages.Listing(about["file"])])]),
+    ]
+    fixed = {name: points[0][name] for name in parameters_of(points) if name not in varying(points)}
+    constant = "".join(f", {name} {value}" for name, value in fixed.items() if value is not None)
+    words = "Campaign <strong>{}</strong>{}. Predictions of kumihimo {}."
+    return pages.page(
+        f"{about['name']}, a campaign of kumihimo",
+        parts,
+        about["summary"] or about["name"],
+        pages.markup(words, about["name"], constant, about["version"]),
+        pages.markup("All points: <code>SELECT * FROM points</code> in the database."),
     )

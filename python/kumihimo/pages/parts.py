@@ -263,3 +263,29 @@ class HeatMap(DrawnPart):
     rows: list[HeatRow]
     groups: Sequence[tuple[str, int]] = ()
     name: str = "map"
+
+
+@dataclass
+class CurveExplorer(DrawnPart):
+    """Curves of a large table by the reader's choice of columns. A column: name, number (or text), bytes, follows (from
+    others) and values. A row: a value for each column, [seconds, bound, rate], [measured seconds, low, high] or None,
+    doubts and a note. `choice`: the columns of x, curves and charts to begin with."""
+
+    kind = "curve-explorer"
+    scripts = ("charts", "lines", "tables")
+    columns: Sequence[dict]
+    rows: Sequence[list]
+    choice: dict[str, str]
+    name: str = "explorer"
+
+
+@dataclass
+class CurveTables(DrawnPart):
+    """The values of an explorer's charts. It stands below the explorer `of`."""
+
+    kind = "curve-tables"
+    of: str = "explorer"
+    name: str = "curve-tables"
+
+    def needed_scripts(self) -> list[str]:
+        return []
