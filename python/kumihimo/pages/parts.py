@@ -131,7 +131,7 @@ class PageTable(PagePart):
     strong: Sequence[int] = ()
 
     def look(self, column: int, cell: str | PageCell | None = None) -> str:
-        looks = {">": "", "~": "prose"}.get(self.columns[column][-1:], "text")
+        looks = {">": "", "~": "text prose"}.get(self.columns[column][-1:], "text")
         return f"{looks} {cell.look}".strip() if isinstance(cell, PageCell) else looks
 
 
@@ -289,3 +289,17 @@ class CurveTables(DrawnPart):
 
     def needed_scripts(self) -> list[str]:
         return []
+
+
+@dataclass
+class FieldAnimation(DrawnPart):
+    """Pictures of a field, one for each of `steps`: signed bytes in base64, row by row from below, of the root of
+    the field by its largest value. Blue is below 0, red above, white 0."""
+
+    kind = "field"
+    label: str
+    width: int
+    height: int
+    steps: Sequence[int]
+    frames: Sequence[str]
+    name: str = "field"
