@@ -303,3 +303,63 @@ class FieldAnimation(DrawnPart):
     steps: Sequence[int]
     frames: Sequence[str]
     name: str = "field"
+
+
+Colour = Sequence[int]  # red, green and blue up to 255
+
+
+@dataclass
+class TorusLayer:
+    """A look at a torus: of each cable a load from 0 to 1, or of each node a colour or None. A fact: name and value."""
+
+    name: str
+    label: str
+    loads: Sequence[float] = ()
+    nodes: Sequence[Colour | None] = ()
+    facts: Sequence[tuple[str, str]] = ()
+
+
+@dataclass
+class TorusScene(DrawnPart):
+    """Tori or meshes of up to three axes side by side, which turn together. A cable is two nodes. `shown`: names of
+    layers, one for each picture; with `choice` the reader may take others. `scale`: words for no load, for a load of 1,
+    and for the kind of load."""
+
+    kind = "torus"
+    scripts = ("heat", "scene")
+    label: str
+    axes: Sequence[int]
+    layers: Sequence[TorusLayer]
+    shown: Sequence[str]
+    cables: Sequence[Sequence[int]] = ()
+    choice: bool = False
+    scale: Sequence[str] = ()
+    name: str = "torus"
+
+
+@dataclass
+class SquareRow:
+    """Squares in a row that goes on in the next line: a share, a colour or None each. `columns`: so many, or a multiple
+    of them, stand in a line if there is room."""
+
+    label: str
+    squares: Sequence[float | Colour | None]
+    columns: int = 0
+
+
+@dataclass
+class SquarePanel:
+    title: str
+    rows: Sequence[SquareRow]
+
+
+@dataclass
+class SquareMap(DrawnPart):
+    """Many things without a shape as small squares, in panels side by side. `scale`: as of TorusScene."""
+
+    kind = "squares"
+    scripts = ("heat",)
+    label: str
+    panels: Sequence[SquarePanel]
+    scale: Sequence[str] = ()
+    name: str = "squares"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
+from dataclasses import replace
+from statistics import fmean as mean
 
-from kumihimo import _machine, _mapping, _placement, _topology
+from kumihimo import _machine, _mapping, _placement, _topology, pages
 from kumihimo.place.request import PlaceRequest
 from kumihimo.quantities import bytes_text, counted, seconds_text, share_text
-from kumihimo.report import one_file
 
 MOST_NODES = 6000  # of the picture that turns
 MOST_CELLS = 20_000  # of the flat pictures; beyond, a cell is the busiest of several links, or one of several nodes
 MOST_CANDIDATES = 40  # rows
 ORDER = ("average_hops", "link_bytes_max")  # of rows
-CURVE = (560, 220)  # of the picture of sorted loads, in pixels
-POINTS = 280  # of one of its curves
+POINTS = 280  # of a curve of sorted loads
+TITLES = {"before": "usual order", "after": "this placement"}
 
 
 def render(request: PlaceRequest, result: dict, chosen: _placement.Placement) -> str:
@@ -24,35 +24,174 @@ def render(request: PlaceRequest, result: dict, chosen: _placement.Placement) ->
     links = job.machine.links
     loads = {name: _mapping.link_loads(traffic, job, of) for name, of in placements.items()}
     by_link = {name: [of[row[0]] for row in links] for name, of in loads.items()}
-    picture = scene(job.machine, links, by_link)
     colours = {name: node_colours(of, request.grid, job.slots.nodes) for name, of in placements.items()}
-    if picture:
-        picture["colours"] = colours
+    picture = scene(job.machine, links, by_link)
     cells = None if picture or not links else flat(job.machine, links, by_link, colours)
-    return one_file.page(
-        Path(__file__).parent,
-        {"scene": picture, "cells": cells},
-        ("charts.js", "torus.js"),
-        result=result,
-        before=result["before"],
-        gain=gains_of(result),
-        facts={name: facts_of(of) for name, of in by_link.items()},
-        scene=picture,
-        cells=cells,
-        hidden=picture["hidden"] if picture else 0,
-        curves=curves(used(by_link)),
-        curve=CURVE,
-        highest=bytes_text(max(map(max, by_link.values()), default=0)) if links else "",
-        classes=classes_of(job.machine, links, by_link),
-        candidates=rows_of(result),
-        predicted=result.get("predicted"),
-        doubts=doubts_of(result),
-        grid=request.grid,
-        link_cap=request.link_cap,
-        of_bytes=bytes_text,
-        of_seconds=seconds_text,
-        counted=counted,
+    doubts = doubts_of(result)
+    parts = [
+        pages.KeyFacts(gains_of(result)),
+        *([pages.Prose(" ".join(["The predicted times may be more than 20 % off.", *doubts]))] if doubts else []),
+        *([] if result["complete"] else [pages.Prose("The search was stopped before its end.", "absent")]),
+        pages.PageSection(
+            "Bytes on each link",
+            [
+                *pictures_of_links(picture, cells, by_link),
+                *curves(used(by_link)),
+                *classes(job.machine, links, by_link),
+            ],
+            "Links",
+        ),
+        *ranks_on_network(request, result, picture, cells, colours),
+        *candidates(result, request.link_cap),
+        *map_files(result),
+        *(pages.Prose(f"{note}.") for note in result["notes"]),
+    ]
+    machine = f" ({result['machine']})" if result["machine"] else ""
+    return pages.page(
+        "kumihimo place",
+        parts,
+        f"{counted(result['ranks'], 'rank')} on {result['network']}{machine}",
+        pages.markup(
+            "{}, {}. Placement: <strong>{}</strong>, compared with the usual order ({}).",
+            *(result["traffic"], bytes_text(result["bytes"]), result["chosen"], result["before"]["name"]),
+        ),
     )
+
+
+def pictures_of_links(picture: dict | None, cells: dict | None, by_link: dict[str, list[int]]) -> list[pages.PagePart]:
+    if picture:
+        lead = (
+            "Each line is a link between neighbours. Its colour shows the bytes that its busier direction carries. "
+            "Stubs are wrap-around links. Both pictures have the same scale and turn together: drag them, or use the "
+            "arrow keys."
+        )
+        if picture["hidden"]:
+            hidden = counted(picture["hidden"], "cable")
+            lead += f" {hidden} between nodes that are no neighbours in this shape are not drawn."
+        full = picture["full_scale"]
+        layers = [
+            pages.TorusLayer(name, title, shares(picture["loads"][name], full), facts=facts_of(by_link[name]))
+            for name, title in TITLES.items()
+        ]
+        torus = pages.TorusScene("links coloured by load", picture["axes"], layers, list(TITLES), picture["cables"])
+        return [pages.Prose(lead), replace(torus, scale=scale_of(full), name="link-load")]
+    if cells:
+        each = f"the busiest of {cells['links_of_cell']} links" if cells["links_of_cell"] > 1 else "a link"
+        lead = (
+            f"Each cell is {each} that carries something in one of the two placements. Its colour shows the bytes. "
+            "Cells of a class are in the order of the links' numbers, the same on both sides."
+        )
+        full = cells["full_scale"]
+        panels = [
+            pages.SquarePanel(
+                title,
+                [
+                    pages.SquareRow(f"{of['name']}: {of['links']} links", shares(of[name], full))
+                    for of in cells["classes"]
+                ],
+            )
+            for name, title in TITLES.items()
+        ]
+        return [pages.Prose(lead), pages.SquareMap("links", panels, scale_of(full), "link-cells")]
+    return []
+
+
+def shares(loads: list[int], full: int) -> list[float]:
+    return [float(f"{load / (full or 1):.4g}") for load in loads]
+
+
+def scale_of(full: int) -> tuple[str, str, str]:
+    return "0 B", bytes_text(full), "on one link"
+
+
+def curves(loads: dict[str, list[int]]) -> list[pages.PagePart]:
+    """The loads of all links, the busiest first."""
+    if not loads["before"]:
+        return []
+    series = []
+    for at, (name, title) in enumerate(TITLES.items()):
+        ordered = sorted(loads[name], reverse=True)
+        picked = sorted({i * (len(ordered) - 1) // (POINTS - 1) for i in range(POINTS)})
+        points = pages.points_of((i + 1, ordered[i]) for i in picked)
+        look = {"colour": f"s{1 - at}", "dash": "" if at else "6 4", "bare": True}
+        series.append(pages.LineSeries(name, points, title, **look))
+    title, unit = "Links that carry something, the busiest first", "bytes on a link, by its place in this order"
+    chart = pages.LineChart(title, unit, series, y=pages.ChartAxis("bytes"))
+    return [pages.ChartGroup([chart], legend=True, name="sorted-loads")]
+
+
+def ranks_on_network(
+    request: PlaceRequest, result: dict, picture: dict | None, cells: dict | None, colours: dict[str, list]
+) -> list[pages.PagePart]:
+    if not (picture or cells):
+        return []
+    lead = "Each dot is a node."
+    if cells:
+        each = f"the first of {cells['nodes_of_cell']} nodes" if cells["nodes_of_cell"] > 1 else "a node"
+        lead = f"Each cell is {each}, in the order of their numbers"
+        lead += "; a row is a ring or line of the last axis." if cells["columns"] else "."
+    if request.grid:
+        lead += f" Its colour is the place of its ranks in the grid {request.grid}: red, green and blue grow along its "
+        lead += "first three axes."
+    else:
+        lead += f" Its colour is the number of its rank, from blue (rank 0) to red (rank {result['ranks'] - 1})."
+    lead += " A node with several ranks has their mean colour. Where neighbours have similar colours, ranks that "
+    lead += "communicate are near."
+    if picture:
+        layers = [pages.TorusLayer(name, title, nodes=colours[name]) for name, title in TITLES.items()]
+        drawn = pages.TorusScene("nodes coloured by rank", picture["axes"], layers, list(TITLES), name="rank-places")
+    else:
+        panels = [
+            pages.SquarePanel(title, [pages.SquareRow("", cells["colours"][name], cells["columns"])])
+            for name, title in TITLES.items()
+        ]
+        drawn = pages.SquareMap("nodes", panels, name="rank-cells")
+    return [pages.PageSection("Ranks on the network", [pages.Prose(lead), drawn], "Ranks")]
+
+
+def candidates(result: dict, link_cap: bool) -> list[pages.PagePart]:
+    """The chosen one first, then those of fewest hops; those that the cap on links refuses are marked."""
+    of = {(each["name"], *(each[key] for key in ORDER), each["chosen"]): each for each in result.get("candidates", [])}
+    ordered = sorted(of.values(), key=lambda each: (not each["chosen"], *(each[key] for key in ORDER)))
+    if not ordered:
+        return []
+    lead = f"Recognised in the traffic: {'; '.join(result['recognised'])}. " if result["recognised"] else ""
+    lead += "Candidates that load a link more than the usual order does are not chosen." if link_cap else ""
+    rows = [
+        [
+            each["name"],
+            f"{each['average_hops']:.4g}",
+            bytes_text(each["link_bytes_max"]),
+            bytes_text(each["off_node_bytes"]),
+            "" if each["seconds"] is None else seconds_text(each["seconds"]),
+            "chosen" if each["chosen"] else "" if each["within_cap"] else "loads a link too much",
+        ]
+        for each in ordered[:MOST_CANDIDATES]
+    ]
+    columns = ["placement", "average hops>", "busiest link>", "between nodes>", "time>", "note"]
+    if not any(row[4] for row in rows):
+        columns, rows = [*columns[:4], columns[5]], [[*row[:4], row[5]] for row in rows]
+    strong = [at for at, each in enumerate(ordered[:MOST_CANDIDATES]) if each["chosen"]]
+    bounds = [
+        f"No placement has fewer than {bound['average_hops']:.4g} average hops ({bound['name']}): {bound['why']}."
+        for bound in result["bounds"]
+    ]
+    bounds += [
+        f"Some link carries at least {bytes_text(bound['bytes'])} ({bound['name']}): {bound['why']}."
+        for bound in result["link_bounds"]
+    ]
+    parts = [pages.Prose(lead), pages.PageTable(columns, rows, strong=strong), pages.BulletList(bounds)]
+    return [pages.PageSection("What was tried", parts, "Candidates")]
+
+
+def map_files(result: dict) -> list[pages.PagePart]:
+    facts = []
+    for file in result.get("outputs") or []:
+        text = pages.markup("<code>{}</code>", file["file"])
+        text += pages.markup("<br><code>{}</code>", file["launch"]) if file.get("launch") else ""
+        text += pages.markup("<br>{}", file["warning"]) if file.get("warning") else ""
+        facts.append((file["format"], text))
+    return [pages.PageSection("Map files", [pages.FactList(facts)])] if facts else []
 
 
 def gains_of(result: dict) -> list[tuple[str, str, str]]:
@@ -73,6 +212,11 @@ def gains_of(result: dict) -> list[tuple[str, str, str]]:
     link = result.get("lower_bound_link_bytes")
     if link:
         rows.append((f"{result['link_bytes_max'] / link:.4g} ×", "the lower bound of a link", bytes_text(link)))
+    if predicted := result.get("predicted"):
+        doubt = ", may be more than 20 % off" if doubts_of(result) else ""
+        name = f"for one exchange of all traffic (flow model{doubt})"
+        usual = f"{seconds_text(predicted['before']['seconds'])} in the usual order"
+        rows.append((seconds_text(predicted["after"]["seconds"]), name, usual))
     return rows
 
 
@@ -80,7 +224,7 @@ def doubts_of(result: dict) -> list[str]:
     """Why the predicted times may be far off."""
     both = result.get("predicted") or {}
     names = {"before": "Usual order", "after": "This placement"}
-    return [f"{names[name]}: {of['accuracy']}" for name, of in both.items() if of["accuracy"]]
+    return [f"{names[name]}: {of['accuracy']}." for name, of in both.items() if of["accuracy"]]
 
 
 def facts_of(loads: list[int]) -> list[tuple[str, str]]:
@@ -193,45 +337,15 @@ def along(share: float) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def curves(loads: dict[str, list[int]]) -> dict[str, str]:
-    """The loads of all links, the busiest first, as points of a curve."""
-    highest = max((max(of, default=0) for of in loads.values()), default=0) or 1
-    width, height = CURVE
-    texts = {}
-    for name, of in loads.items():
-        ordered = sorted(of, reverse=True)
-        picked = [i * (len(ordered) - 1) // (POINTS - 1) for i in range(POINTS)] if ordered else []
-        places = [(n * width / (POINTS - 1), height * (1 - ordered[i] / highest)) for n, i in enumerate(picked)]
-        texts[name] = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    return texts
-
-
-def classes_of(machine: _machine.Machine, links: list[tuple], loads: dict[str, list[int]]) -> list[dict]:
+def classes(machine: _machine.Machine, links: list[tuple], loads: dict[str, list[int]]) -> list[pages.PagePart]:
     """For each class of links: how many, and the busiest and the mean load before and after."""
     names = machine.link_classes or ["all links"]
     rows = []
     for number, name in enumerate(names):
         of = [at for at, row in enumerate(links) if row[3] == number]
         if of:
-            both = {key: [loads[key][at] for at in of] for key in loads}
-            cells = [f(both[key]) for key in ("before", "after") for f in (max, lambda v: sum(v) / len(v))]
-            rows.append({"name": name, "links": len(of), "cells": [bytes_text(cell) for cell in cells]})
-    return rows
-
-
-def rows_of(result: dict) -> list[dict]:
-    """Candidates, the chosen one first, then those of fewest hops; those that the cap on links refuses are marked."""
-    of = {(each["name"], *(each[key] for key in ORDER), each["chosen"]): each for each in result.get("candidates", [])}
-    ordered = sorted(of.values(), key=lambda each: (not each["chosen"], *(each[key] for key in ORDER)))
-    return [
-        {
-            "name": each["name"],
-            "chosen": each["chosen"],
-            "hops": f"{each['average_hops']:.4g}",
-            "link": bytes_text(each["link_bytes_max"]),
-            "off": bytes_text(each["off_node_bytes"]),
-            "seconds": "" if each["seconds"] is None else seconds_text(each["seconds"]),
-            "refused": not each["within_cap"],
-        }
-        for each in ordered[:MOST_CANDIDATES]
-    ]
+            cells = [f([loads[key][at] for at in of]) for f in (max, mean) for key in ("before", "after")]
+            rows.append((name, str(len(of)), *map(bytes_text, cells)))
+    columns = ("class", "links>", "busiest>", "after>", "mean>", "after>")
+    lead = "Bytes in the usual order, and in this placement."
+    return [pages.PageTable(columns, rows, "Classes of links", lead)] if rows else []
