@@ -363,3 +363,21 @@ class SquareMap(DrawnPart):
     panels: Sequence[SquarePanel]
     scale: Sequence[str] = ()
     name: str = "squares"
+
+
+@dataclass
+class RankTimeline(DrawnPart):
+    """What each rank does when. A track is of one rank: alternately a place and how many ticks it lasts. Places are
+    regions, then sites. `colours`: of each site, -1 for that of all others, None for no calls."""
+
+    kind = "timeline"
+    scripts = ("rows-over-time",)
+    label: str
+    seconds: float
+    ticks: int
+    regions: Sequence[str]
+    sites: Sequence[str]
+    colours: Sequence[int | None]
+    ranks: Sequence[int]
+    tracks: Sequence[list[int]]
+    name: str = "timeline"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 
+from kumihimo import pages
 from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.replay.study import Replay
-from kumihimo.report import one_file
 
 TICKS = 1_000_000  # of the timeline, in the whole time
 COLOURED = 8  # call sites with a colour of their own
@@ -19,21 +18,82 @@ TERMS = {
 }
 
 
+SITES = ("call site", "calls>", "time>", "waiting>", "transferring>", "imbalance>")
+SITES_LEAD = (
+    "In the time of all ranks. Waiting: what also an ideal network takes, since ranks wait for each other. "
+    "Transferring: the rest. Imbalance: 0 % if all ranks spend the same time, 100 % if one spends all."
+)
+
+
 def render(prediction: Replay, result: dict) -> str:
-    return one_file.page(
-        Path(__file__).parent,
-        timeline(prediction),
-        ("charts.js", "torus.js"),
-        result=result,
-        title=prediction.question.model.title,
-        links=links(result),
-        efficiencies=[(share_text(result["efficiencies"][key]), name, rule) for key, (name, rule) in TERMS.items()],
-        sites=result["sites"],
-        shown=len(range(0, result["ranks"], prediction.question.every)),
-        of_seconds=seconds_text,
-        of_share=share_text,
-        counted=counted,
-    )
+    shown = len(range(0, result["ranks"], prediction.question.every))
+    some = f" ({shown} of {result['ranks']} are shown)" if shown < result["ranks"] else ""
+    keys = "Turn the wheel or press + and - to zoom, drag or use the arrow keys to move; 0 shows all."
+    sites = [
+        (
+            row["name"],
+            str(row["calls"]),
+            *map(seconds_text, (row["seconds"], row["waiting"], row["transferring"])),
+            share_text(row["imbalance"]),
+        )
+        for row in result["sites"]
+    ]
+    parts = [
+        *(pages.Prose(sentence, "warning") for sentence in result["warnings"]),
+        pages.KeyFacts(facts_of(result)),
+        pages.PageSection("Timeline", [pages.Prose(f"A row is a rank{some}. {keys}"), timeline(prediction)]),
+        pages.PageSection("Call sites", [pages.Prose(SITES_LEAD), pages.PageTable(SITES, sites)]),
+        *links_section(result),
+        *changes_section(result),
+    ]
+    heading = f"{seconds_text(result['seconds'])} on {counted(result['ranks'], 'rank')} of {result['machine']}"
+    return pages.page("kumihimo replay", parts, heading, about(prediction, result))
+
+
+def about(prediction: Replay, result: dict) -> str:
+    if "programs" in result:
+        source = result["programs"]
+    else:
+        source = f"a recording of {counted(result['recorded_ranks'], 'rank')} in "
+        source += seconds_text(result["recorded_seconds"])
+    if "grid" in result:
+        old, new = ("×".join(map(str, result[name])) for name in ("recorded_grid", "grid"))
+        source += f", extrapolated from the grid {old} to {new} by {result['scaling']} scaling"
+    return f"Predicted by the model {prediction.question.model.title} from {source}."
+
+
+def facts_of(result: dict) -> list[tuple[str, ...]]:
+    computing = f"{seconds_text(result['computing_seconds'])} computing in the mean"
+    facts = [(seconds_text(result["seconds"]), "predicted time", computing)]
+    facts += [(share_text(result["efficiencies"][key]), name, rule) for key, (name, rule) in TERMS.items()]
+    if "packets" in result:
+        waiting = share_text(result["packets_waiting_share"])
+        facts.append((waiting, "packets that waited", "for a link that another message had"))
+    return facts
+
+
+def links_section(result: dict) -> list[pages.PagePart]:
+    rows = [(name, str(number), share_text(mean), share_text(most)) for name, number, mean, most in links(result)]
+    if "link_classes" in result:
+        lead = "How busy the links of a class were in the whole time: all together, and the one with the most bytes."
+    else:
+        lead = "How long the links of a class carried packets: of the whole time, and of the part of it in which they "
+        lead += "were busiest."
+    table = pages.PageTable(("class", "links>", "busy>", "at most>"), rows)
+    return [pages.PageSection("Links", [pages.Prose(lead), table])] if rows else []
+
+
+def changes_section(result: dict) -> list[pages.PagePart]:
+    rows = [
+        (
+            row["name"],
+            seconds_text(row["seconds"]),
+            f"{result['seconds'] / row['seconds'] if row['seconds'] else 1:.2f}",
+        )
+        for row in result["changes"]
+    ]
+    table = pages.PageTable(("change", "time>", "times as fast>"), rows)
+    return [pages.PageSection("With one thing changed", [table], "Changes")] if rows else []
 
 
 def links(result: dict) -> list[tuple[str, int, float, float]]:
@@ -51,8 +111,7 @@ def busy_shares(result: dict, shares: list[float]) -> tuple[float, float]:
     return min(mean, 1.0), max(shares, default=0.0)
 
 
-def timeline(prediction: Replay) -> dict:
-    """Of each rank alternately a place and how many ticks it lasts. Places are regions, then call sites."""
+def timeline(prediction: Replay) -> pages.RankTimeline:
     trace, total = prediction.question.trace, prediction.times.total or 1.0
     tracks: dict[int, list[int]] = defaultdict(list)
     ends: dict[int, int] = defaultdict(int)
@@ -63,12 +122,13 @@ def timeline(prediction: Replay) -> dict:
             ends[rank] += ticks
     order = [site.name for site in prediction.sites]
     place = {name: at if at < COLOURED else -1 for at, name in enumerate(order)}
-    return {
-        "seconds": prediction.times.total,
-        "ticks": TICKS,
-        "regions": trace.regions,
-        "sites": trace.sites,
-        "colours": [place.get(name) for name in trace.sites],  # -1: that of all others; null: no calls
-        "ranks": sorted(tracks),
-        "tracks": [tracks[rank] for rank in sorted(tracks)],
-    }
+    return pages.RankTimeline(
+        "what each rank does when",
+        prediction.times.total,
+        TICKS,
+        trace.regions,
+        trace.sites,
+        [place.get(name) for name in trace.sites],
+        sorted(tracks),
+        [tracks[rank] for rank in sorted(tracks)],
+    )
