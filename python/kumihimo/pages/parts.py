@@ -5,6 +5,9 @@ A part that is drawn becomes JSON, and the file of scripts/ with the name of its
 
 from __future__ import annotations
 
+import base64
+import csv
+import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +17,11 @@ COLOURS = 16  # of series, in style.css
 BOUND = {"colour": "bound", "bare": True, "dash": "2 4"}  # the look of a series that nothing can beat
 
 
-def markup(template: str, *values: object, **named: object) -> str:
+def markup(template: str, *values: object) -> str:
     """HTML for a text of a part: the template as it is, the values for its braces escaped."""
     from markupsafe import Markup
 
-    return Markup(template).format(*values, **named)
+    return Markup(template).format(*values)
 
 
 def look(place: int) -> dict:
@@ -322,8 +325,8 @@ class TorusLayer:
 @dataclass
 class TorusScene(DrawnPart):
     """Tori or meshes of up to three axes side by side, which turn together. A cable is two nodes. `shown`: names of
-    layers, one for each picture; with `choice` the reader may take others. `scale`: words for no load, for a load of 1,
-    and for the kind of load."""
+    layers, one for each picture; with `choice` the reader may take others. `scale`: words for the least load, for a
+    load of 1, and for the kind of load; then the least load if it is not 0."""
 
     kind = "torus"
     scripts = ("heat", "scene")
@@ -333,7 +336,7 @@ class TorusScene(DrawnPart):
     shown: Sequence[str]
     cables: Sequence[Sequence[int]] = ()
     choice: bool = False
-    scale: Sequence[str] = ()
+    scale: Sequence[str | float] = ()
     name: str = "torus"
 
 
@@ -381,3 +384,36 @@ class RankTimeline(DrawnPart):
     ranks: Sequence[int]
     tracks: Sequence[list[int]]
     name: str = "timeline"
+
+
+@dataclass
+class TreeScene(DrawnPart):
+    """Spanning trees of tori, which grow hop by hop. A shape: its name, axes, root, and of each tree the parent of each
+    node and its depth."""
+
+    kind = "trees"
+    scripts = ("scene",)
+    shapes: Sequence[dict]
+    name: str = "trees"
+
+
+@dataclass
+class RawTable(DrawnPart):
+    """Many numbers and words, which the reader unfolds, or saves as the file NAME.csv."""
+
+    kind = "raw-table"
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[list]
+
+    def needed_scripts(self) -> list[str]:
+        return ["tables"]
+
+    def data_link(self) -> str:
+        """The CSV file as a link that holds it."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([["" if cell is None else cell for cell in row] for row in self.rows])
+        return "data:text/csv;base64," + base64.b64encode(out.getvalue().encode()).decode()

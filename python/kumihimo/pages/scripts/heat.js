@@ -11,7 +11,8 @@ function heat(t, dark) {
 }
 
 class HeatScale { // the colours between two words, below a picture
-  constructor(figure, low, high, more = "") {
+  constructor(figure, low, high, more = "", from = 0) { // `from`: the share whose colour is at the left
+    this.from = from;
     const place = html("div", { class: "scale" }, figure);
     html("span", {}, place, low);
     this.canvas = html("canvas", { width: 190, height: 10 }, place);
@@ -20,6 +21,6 @@ class HeatScale { // the colours between two words, below a picture
   }
   repaint() {
     const { width, height } = this.canvas, g = this.canvas.getContext("2d"), dark = dark_now();
-    for (let x = 0; x < width; x++) { g.fillStyle = heat(x / width, dark); g.fillRect(x, 0, 1, height); }
+    for (let x = 0; x < width; x++) { g.fillStyle = heat(this.from + ((1 - this.from) * x) / width, dark); g.fillRect(x, 0, 1, height); }
   }
 }
