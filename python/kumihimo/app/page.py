@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +13,12 @@ from kumihimo.quantities import rate_text, seconds_text, share_text
 
 MOST_POINTS = 400  # of a curve
 OF_RECURRENCE = "The residual of the recurrence, divided by the norm of the right-hand side."
-OF_STEPS = (
-    "Lines changed: lines of the variant's source that the golden copy has not. Of one pass: time that memory needs to "
-    "move all arrays once a step, by the measured triad. Of hand-written: speed against cuda, or without a GPU the "
-    "fastest variant written by hand on the same ranks and threads."
+OF_STEPS = """Lines changed: lines of the variant's source that the golden copy has not. Of one pass: time that memory
+needs to move all arrays once a step, by the measured triad. Of hand-written: speed against cuda, or without a GPU the
+fastest variant written by hand on the same ranks and threads."""
+COLUMNS = (
+    *("variant", "ranks>", "threads>", "iterations>", "time>", "setup>", "residual>", "of bound>", "of golden>"),
+    "checked~",
 )
 
 
@@ -26,83 +28,64 @@ def write(path: Path, found: dict, application: ApplicationRow) -> None:
 
 def render(found: dict, application: ApplicationRow) -> str:
     rows = [row for row in found["results"] if "seconds" in row]
+    how = [pages.Prose(pages.markup("<code>{}</code>", found["command"])), pages.FactList(found["facts"].items())]
     parts = [
-        pages.KeyFacts(facts_of(found, application, rows)),
+        pages.KeyFacts(list(facts_of(found, application, rows))),
         *tables(found, rows),
-        *field(rows),
-        *answer(found),
         *charts(found, application, rows),
-        pages.PageSection(
-            "How it was run",
-            [pages.Prose(pages.markup("<code>{}</code>", found["command"])), pages.FactList(found["facts"].items())],
-        ),
+        pages.PageSection("How it was run", how),
     ]
     title, about = f"{application.name}, {found['size']}", f"{application.summary} ({application.paper})."
     return pages.page(f"kumihimo app {application.name}", parts, title, about)
 
 
-def facts_of(found: dict, application: ApplicationRow, rows: list[dict]) -> list[tuple[str, ...]]:
+def facts_of(found: dict, application: ApplicationRow, rows: list[dict]) -> Iterator[tuple[str, ...]]:
     best, steps = figures.best(rows), any(map(stepping.makes_steps, rows))
     where = f"{best['variant']}, {best['ranks']} × {best['threads']} processors"
-    facts = [(seconds_text(best["seconds"]), f"time of the {'run' if steps else 'solve'}", where)]
+    yield seconds_text(best["seconds"]), f"time of the {'run' if steps else 'solve'}", where
     if steps:
-        each = f"{best['iterations']} steps of {seconds_text(best['seconds_per_step'])}"
-        facts.append((stepping.speed_text(best), "rate", each))
+        yield (
+            stepping.speed_text(best),
+            "rate",
+            f"{best['iterations']} steps of {seconds_text(best['seconds_per_step'])}",
+        )
     else:
         method = f"{found['method']}, " if found["method"] else ""
-        facts.append((str(best["iterations"]), "iterations", f"{method}tolerance {found['tolerance']}"))
+        yield str(best["iterations"]), "iterations", f"{method}tolerance {found['tolerance']}"
     if best["residual"] is not None:
         checked = {True: "checked by the golden copy", False: "WRONG by the golden copy", None: "not checked"}
-        facts.append((f"{best['residual']:.1e}", application.residual, checked[best["right"]]))
-    if best.get("share_of_bound"):
-        how = "time that the kernels need by memory and processor / time"
-        facts.append((share_text(best["share_of_bound"]), "of the bound", how))
+        yield f"{best['residual']:.1e}", application.residual, checked[best["right"]]
+    if share := best.get("share_of_bound"):
+        yield share_text(share), "of the bound", "time that the kernels need by memory and processor / time"
     if rates := found["rates"]:
         flops = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS of multiply-adds"
-        facts.append((rate_text(rates["triad_bytes_per_second"]), "measured triad", flops))
-    return facts
+        yield rate_text(rates["triad_bytes_per_second"]), "measured triad", flops
 
 
-def tables(found: dict, rows: Sequence[dict]) -> list[pages.PagePart]:
+def tables(found: dict, rows: Sequence[dict]) -> Iterator[pages.PagePart]:
     columns, cells = figures.without_empty(COLUMNS, [cells_of(row) for row in found["results"]])
     lead = "Times are medians of the runs, which take turns."
     if "of golden>" in columns:
         lead += " Of golden: how many times as fast as the golden copy on the same ranks and threads."
-    checked = [[*row, pages.PageCell(last, {"right": "ok", "WRONG": "wrong"}.get(last, ""))] for *row, last in cells]
-    parts = [pages.PageSection("Results", [pages.PageTable(columns, checked), pages.Prose(lead)])]
-    columns, cells = figures.without_empty(stepping.PAGE_COLUMNS, stepping.table(rows))
-    if cells:
-        table = [pages.PageTable(columns, cells), pages.Prose(OF_STEPS)]
-        parts.append(pages.PageSection("Directives and hand-written code", table, "Directives"))
-    return parts
-
-
-def field(rows: Sequence[dict]) -> list[pages.PagePart]:
-    if not (pictures := stepping.pictures(rows)):
-        return []
-    largest = pictures["largest"]
-    lead = f"Ez: blue below 0, red above, white 0; brightness by the square root of |Ez| / {largest:.3g}."
-    animation = {name: pictures[name] for name in ("width", "height", "steps", "frames")}
-    return [pages.PageSection("Field", [pages.FieldAnimation("Ez on the grid", **animation), pages.Prose(lead)])]
-
-
-def answer(found: dict) -> list[pages.PagePart]:
-    """What the application says of its answer, and its tables."""
-    parts: list[pages.PagePart] = []
+    yield pages.PageSection("Results", [pages.PageTable(columns, cells), pages.Prose(lead)])
+    steps = pages.PageTable(*figures.without_empty(stepping.PAGE_COLUMNS, stepping.table(rows)))
+    yield pages.PageSection("Directives and hand-written code", [steps, pages.Prose(OF_STEPS)], "Directives")
+    if pictures := stepping.pictures(rows):
+        largest = f"{pictures['largest']:.3g}"
+        lead = f"Ez: blue below 0, red above, white 0; brightness by the square root of |Ez| / {largest}."
+        animation = {name: pictures[name] for name in ("width", "height", "steps", "frames")}
+        yield pages.PageSection("Field", [pages.FieldAnimation("Ez on the grid", **animation), pages.Prose(lead)])
     if found.get("answer"):
-        warnings = [pages.Prose(f"Warning: {text}.", "warning") for text in found.get("warnings", ())]
-        parts.append(pages.PageSection("Answer", [*warnings, pages.FactList(found["answer"])]))
+        warnings = (pages.Prose(f"Warning: {text}.", "warning") for text in found.get("warnings", ()))
+        yield pages.PageSection("Answer", [*warnings, pages.FactList(found["answer"])])
     for each in found.get("tables", ()):
         of = "" if each.get("of_all") else f": {figures.best(found['results'])['variant']}"
         first, *others = each["columns"]
-        rows = [[str(cell) for cell in row] for row in each["rows"]]
-        table = pages.PageTable([first, *(f"{name}>" for name in others)], rows, name=f"table-{each['name']}")
-        caption = [pages.Prose(each["caption"])] if each.get("caption") else []
-        parts.append(pages.PageSection(each["title"] + of, [table, *caption], each["title"]))
-    return parts
+        table = pages.PageTable([first, *(f"{name}>" for name in others)], each["rows"], name=f"table-{each['name']}")
+        yield pages.PageSection(each["title"] + of, [table, pages.Prose(each.get("caption", ""))], each["title"])
 
 
-def charts(found: dict, application: ApplicationRow, rows: list[dict]) -> list[pages.PagePart]:
+def charts(found: dict, application: ApplicationRow, rows: list[dict]) -> Iterator[pages.PagePart]:
     looks = looks_of(rows)
     solves = [row for row in rows if row["history"]]
     rooflines = [row for row in shown(rows, application) if has_work(row)] if found.get("rates") else []
@@ -113,12 +96,9 @@ def charts(found: dict, application: ApplicationRow, rows: list[dict]) -> list[p
         "Roofline": [roofline(number, row, row["rates"]) for number, row in enumerate(rooflines)],
         "Scaling": scaling(rows),
     }
-    parts: list[pages.PagePart] = []
     for title, group in groups.items():
-        if group:
-            drawn = pages.ChartGroup(group, legend=title == "Convergence", name=title.split()[-1].lower())
-            parts.append(pages.PageSection(title, [drawn]))
-    return parts
+        drawn = pages.ChartGroup(group, legend=title == "Convergence", name=title.split()[-1].lower())
+        yield pages.PageSection(title, [drawn])
 
 
 def label_of(row: dict) -> str:
@@ -147,10 +127,9 @@ def answer_chart(chart: dict) -> pages.LineChart:
         for i, of in enumerate(chart["series"])
         if of["points"]
     ]
-    x = pages.ChartAxis(scale=chart.get("x_scale", "linear"))
-    y = pages.ChartAxis(scale=chart.get("scale", "linear"))
+    x, y = (pages.ChartAxis(scale=chart.get(name, "linear")) for name in ("x_scale", "scale"))
     name = f"answer-{chart['name']}-chart"
-    return pages.LineChart(chart["title"], chart["unit"], series, x, y, caption=chart.get("caption", ""), name=name)
+    return pages.LineChart(chart["title"], chart["unit"], series, x, y, chart.get("caption", ""), name)
 
 
 def convergence(rows: Sequence[dict], looks: dict[str, pages.LineSeries], residual: str) -> pages.LineChart:
@@ -161,14 +140,8 @@ def convergence(rows: Sequence[dict], looks: dict[str, pages.LineSeries], residu
         places = sorted({*range(0, len(history), step), len(history) - 1})
         points = pages.points_of((i, history[i]) for i in places if history[i] > 0)
         series.append(replace(looks[label_of(row)], bare=True, points=points))
-    return pages.LineChart(
-        "Convergence",
-        f"{residual} by iteration",
-        series,
-        y=pages.ChartAxis(scale="log"),
-        caption=OF_RECURRENCE if residual == RELATIVE else "",
-        name="convergence-chart",
-    )
+    caption, axes = OF_RECURRENCE if residual == RELATIVE else "", (pages.ChartAxis(), pages.ChartAxis(scale="log"))
+    return pages.LineChart("Convergence", f"{residual} by iteration", series, *axes, caption, "convergence-chart")
 
 
 def shown(rows: Sequence[dict], application: ApplicationRow) -> list[dict]:
@@ -237,15 +210,10 @@ def roofline(number: int, row: dict, rates: dict) -> pages.LineChart:
     series = [pages.LineSeries("roof", roof, **pages.BOUND)]
     for i, (name, at) in enumerate(points.items()):
         series.append(pages.LineSeries(name, pages.points_of([at]), colour=colour(i), marker=i % 5, strong=True))
-    return pages.LineChart(
-        f"Roofline: {label_of(row)}",
-        "operations per second by operations per byte of memory traffic",
-        series,
-        pages.ChartAxis("intensity", "log"),
-        pages.ChartAxis("flops", "log"),
-        caption=f"Measured roofs: triad {rate_text(triad)}, multiply-adds {peak / 1e9:.3g} GFLOPS.",
-        name=f"roofline-{number}-chart",
-    )
+    title, unit = f"Roofline: {label_of(row)}", "operations per second by operations per byte of memory traffic"
+    axes = pages.ChartAxis("intensity", "log"), pages.ChartAxis("flops", "log")
+    caption = f"Measured roofs: triad {rate_text(triad)}, multiply-adds {peak / 1e9:.3g} GFLOPS."
+    return pages.LineChart(title, unit, series, *axes, caption, f"roofline-{number}-chart")
 
 
 def scaling(rows: Sequence[dict]) -> list[pages.LineChart]:
@@ -264,40 +232,26 @@ def scaling(rows: Sequence[dict]) -> list[pages.LineChart]:
         first, seconds = min(curve.items())
         ideal = pages.points_of((x, seconds * first / x) for x in sorted(curve))
         series.append(pages.LineSeries(f"ideal of {name}", ideal, "ideal", **pages.BOUND))
-    return [
-        pages.LineChart(
-            "Scaling",
-            "time of a solve by ranks × threads; dashed: ideal",
-            series,
-            pages.ChartAxis(scale="log"),
-            pages.ChartAxis("seconds", "log"),
-            caption="The fastest run where several have the same number.",
-            name="scaling-chart",
-        )
-    ]
-
-
-COLUMNS = (
-    *("variant", "ranks>", "threads>", "iterations>", "time>", "setup>", "residual>", "of bound>", "of golden>"),
-    "checked~",
-)
+    unit, caption = (
+        "time of a solve by ranks × threads; dashed: ideal",
+        "The fastest run where several have the same number.",
+    )
+    axes = pages.ChartAxis(scale="log"), pages.ChartAxis("seconds", "log")
+    return [pages.LineChart("Scaling", unit, series, *axes, caption, "scaling-chart")]
 
 
 def cells_of(row: dict) -> list[str]:
-    name = name_of(row)
+    first = [name_of(row), str(row["ranks"]), str(row["threads"])]
     if "not_applicable" in row:
-        return [name, str(row["ranks"]), str(row["threads"]), *[""] * 6, row["not_applicable"]]
-    share = row.get("share_of_bound")
-    ratio = row.get("times_golden")
+        return [*first, *[""] * 6, row["not_applicable"]]
+    checked = {True: '<span class="ok">right</span>', False: '<span class="wrong">WRONG</span>', None: "no"}
     return [
-        name,
-        str(row["ranks"]),
-        str(row["threads"]),
+        *first,
         str(row["iterations"]),
         seconds_text(row["seconds"]),
         seconds_text(row["setup_seconds"]),
         "" if row["residual"] is None else f"{row['residual']:.1e}",
-        share_text(share) if share else "",
-        f"{ratio:.2f}×" if ratio else "",
-        {True: "right", False: "WRONG", None: "no"}[row["right"]],
+        share_text(row["share_of_bound"]) if row.get("share_of_bound") else "",
+        f"{row['times_golden']:.2f}×" if row.get("times_golden") else "",
+        pages.markup(checked[row["right"]]),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kumihimo import pages
 from kumihimo.quantities import counted, seconds_text, share_text
@@ -14,10 +14,8 @@ def title_of(result: dict) -> str:
     return f"{result.get('algorithm') or result['programs']}{size}"
 
 
-LEAD = (
-    "A point is a repeat with a seed of its own. The long line is the median, the dashed one the median of the times "
-    "alone on the same nodes. Point at a repeat for its seed."
-)
+LEAD = """A point is a repeat with a seed of its own. The long line is the median, the dashed one the median of the
+times alone on the same nodes. Point at a repeat for its seed."""
 
 
 def charts_of(results: Sequence[dict]) -> list[pages.DotChart]:
@@ -26,62 +24,42 @@ def charts_of(results: Sequence[dict]) -> list[pages.DotChart]:
     for result in results:
         title, spread, alone = title_of(result), result["spread"], result["quiet_seconds"]
         rows = charts.setdefault(title, pages.DotChart(title, "", [])).rows
-        points = [
-            {
-                "x": repeat["seconds"],
-                "label": f"{spread}, seed {repeat['seed']}",
-                "note": f"{repeat['seconds'] / alone:.3g}× the median alone" if alone else "",
-            }
-            for repeat in result["repeats"]
-        ]
-        levels = [
-            {"x": result["seconds"], "label": "in the median"},
-            {"x": alone, "label": "alone", "dashed": True},
-        ]
-        rows.append(pages.DotRow(spread, points, levels, f"s{len(rows)}"))
+        points = []
+        for repeat in result["repeats"]:
+            note = f"{repeat['seconds'] / alone:.3g}× the median alone" if alone else ""
+            points.append({"x": repeat["seconds"], "label": f"{spread}, seed {repeat['seed']}", "note": note})
+        levels = [{"x": result["seconds"], "label": "in the median"}, {"x": alone, "label": "alone", "dashed": True}]
+        rows.append({"name": spread, "colour": f"s{len(rows)}", "points": points, "levels": levels})
     return list(charts.values())
 
 
-def facts_of(results: Sequence[dict]) -> list[tuple[str, ...]]:
+def facts_of(results: Sequence[dict]) -> Iterator[tuple[str, ...]]:
     slowest = max(results, key=lambda result: result["slowdown"])
+    case = f"{title_of(slowest)}, {slowest['spread']}"
+    yield f"{slowest['slowdown']:.3g}", "times as long as alone, in the median", case
     waiting, alone = (share_text(slowest[f"{of}packets_waiting_share"]) for of in ("", "quiet_"))
-    facts: list[tuple[str, ...]] = [
-        (
-            f"{slowest['slowdown']:.3g}",
-            "times as long as alone, in the median",
-            f"{title_of(slowest)}, {slowest['spread']}",
-        ),
-        (waiting, "of its packets waited", f"{alone} alone"),
-    ]
+    yield waiting, "of its packets waited", f"{alone} alone"
     offered, delivered = (sum(r[name] for r in results) for name in ("offered_bytes", "delivered_bytes"))
     if offered:
-        share = share_text(delivered / offered)
-        facts.append((share, "of what the others offer was delivered while the job ran"))
-    return facts
+        yield share_text(delivered / offered), "of what the others offer was delivered while the job ran"
 
 
 def render(results: Sequence[dict]) -> str:
     first = results[0]
-    what = first.get("collective") or first["programs"]
-    has_p99 = first["p99_seconds"] is not None
-    rows = [
-        (
-            title_of(r),
-            r["spread"],
-            *map(seconds_text, (r["quiet_seconds"], r["seconds"], r["p99_seconds"] if has_p99 else r["max_seconds"])),
-            f"{r['slowdown']:.3g}",
-            share_text(r["packets_waiting_share"]),
-        )
-        for r in results
-    ]
-    longest = "p99>" if has_p99 else "longest>"
-    columns = ("case", "nodes", "alone>", "median>", longest, "slowdown>", "packets that waited>")
+    longest = "max" if first["p99_seconds"] is None else "p99"
+    times = ("quiet_seconds", "seconds", f"{longest}_seconds")
+    rows = []
+    for r in results:
+        last = f"{r['slowdown']:.3g}", share_text(r["packets_waiting_share"])
+        rows.append((title_of(r), r["spread"], *(seconds_text(r[name]) for name in times), *last))
+    words = {"max": "longest>", "p99": "p99>"}
+    columns = ("case", "nodes", "alone>", "median>", words[longest], "slowdown>", "packets that waited>")
     parts = [
-        pages.KeyFacts(facts_of(results)),
+        pages.KeyFacts(list(facts_of(results))),
         pages.PageSection("Times", [pages.Prose(LEAD), pages.ChartGroup(charts_of(results))]),
         pages.PageSection("Table", [pages.PageTable(columns, rows)]),
     ]
-    title = f"{what} on {counted(first['ranks'], 'rank')} of {first['machine']} beside other jobs"
-    place = f"{first['machine']} {first['shape']}".strip()
-    about = [f"{counted(len(first['repeats']), 'repeat')} on {place} by the packet model."]
-    return pages.page(title, parts, about=" ".join([*about, *(f"Beside {job}." for job in first["background"])]))
+    what, ranks = first.get("collective") or first["programs"], counted(first["ranks"], "rank")
+    about = f"{counted(len(first['repeats']), 'repeat')} on {first['machine']} {first['shape']}".strip()
+    about += " ".join([" by the packet model.", *(f"Beside {job}." for job in first["background"])])
+    return pages.page(f"{what} on {ranks} of {first['machine']} beside other jobs", parts, about=about)

@@ -3,7 +3,7 @@ chooses which, and the values of the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kumihimo import pages
 from kumihimo.campaign import comparison
@@ -93,11 +93,11 @@ def data_of(points: Sequence[dict], swept: Sequence[str]) -> dict:
     return {"columns": columns, "rows": rows, "choice": choice(shown, names)}
 
 
-CURVES_LEAD = (
-    "Choose what runs along x, what tells curves apart, and what gets a chart for each value. Point at a curve for its "
-    "values."
-)
+CURVES_LEAD = """Choose what runs along x, what tells curves apart, and what gets a chart for each value. Point at a
+curve for its values."""
 AGREEMENT = ("points>", "median error>", "nine of ten within>", "worst / measured>", "point>")
+ORDER = """{} of {} pairs of points that differ in {} alone, and whose measured times differ by more than a factor of
+1.3, are predicted in the right order."""
 
 
 def curves_of(content: dict) -> pages.PagePart:
@@ -107,43 +107,31 @@ def curves_of(content: dict) -> pages.PagePart:
     return pages.Prose(none, "absent")
 
 
-def by_curve(points: Sequence[dict], content: dict) -> list[pages.PagePart]:
+def by_curve(points: Sequence[dict], content: dict) -> Iterator[pages.PagePart]:
     """The agreement for each value of the parameter that tells curves apart, and the order of pairs."""
-    name = content["choice"]["curves"]
-    agreed = comparison.by_value(points, name) if name else {}
-    if not agreed:
-        return []
-    lead = "Errors are factors between both times, whichever is larger."
-    others = [column["name"] for column in content["columns"] if not column["follows"]]
-    ranking = comparison.ranking(points, name, others)
+    if not (name := content["choice"]["curves"]):
+        return
+    yield pages.Prose("Errors are factors between both times, whichever is larger.")
+    ranking = comparison.ranking(
+        points, name, [column["name"] for column in content["columns"] if not column["follows"]]
+    )
     if ranking.pairs:
-        lead += (
-            f" {ranking.pairs - len(ranking.wrong)} of {ranking.pairs} pairs of points that differ in {name} alone, "
-            "and whose measured times differ by more than a factor of 1.3, are predicted in the right order."
-        )
-    rows = [(str(value), str(of.points), *map(str, comparison.errors_text(of))) for value, of in agreed.items()]
-    table = pages.PageTable([name, *AGREEMENT], rows)
-    return [pages.PageSection("Predicted against measured", [pages.Prose(lead), table], "Agreement")]
+        yield pages.Prose(ORDER.format(ranking.pairs - len(ranking.wrong), ranking.pairs, name))
+    agreed = comparison.by_value(points, name)
+    rows = [(value, of.points, *comparison.errors_text(of)) for value, of in agreed.items()]
+    yield pages.PageTable([name, *AGREEMENT], rows)
 
 
-def facts_of(points: Sequence[dict], agreement: comparison.Agreement | None) -> list[tuple[str, ...]]:
+def facts_of(points: Sequence[dict], agreement: comparison.Agreement | None) -> Iterator[tuple[str, ...]]:
     counts = {status: sum(point["status"] == status for point in points) for status in (OK, NOT_APPLICABLE)}
     without = {"not applicable": counts[NOT_APPLICABLE], "failed or missing": len(points) - sum(counts.values())}
+    yield f"{counts[OK]:,}", "predicted times", ", ".join(f"{n} {why}" for why, n in without.items() if n)
     doubtful = sum(bool(point["doubts"]) for point in points)
-    facts = [
-        (f"{counts[OK]:,}", "predicted times", ", ".join(f"{n} {why}" for why, n in without.items() if n)),
-        (f"{doubtful:,}", "may be more than 20 % off, as the model says itself", "shown with each point"),
-    ]
+    yield f"{doubtful:,}", "may be more than 20 % off, as the model says itself", "shown with each point"
     if agreement:
-        facts.append(
-            (
-                f"{100 * (agreement.median - 1):.1f} %",
-                f"median error against {counted(agreement.points, 'measured point')}",
-                f"nine of ten within {100 * (agreement.ninth_decile - 1):.0f} %, "
-                f"the worst {agreement.worst_ratio:.2f} × measured",
-            )
-        )
-    return facts
+        within, worst = f"{100 * (agreement.ninth_decile - 1):.0f} %", f"{agreement.worst_ratio:.2f} × measured"
+        median = f"median error against {counted(agreement.points, 'measured point')}"
+        yield f"{100 * (agreement.median - 1):.1f} %", median, f"nine of ten within {within}, the worst {worst}"
 
 
 def render(about: dict, points: Sequence[dict]) -> str:
@@ -156,22 +144,21 @@ def render(about: dict, points: Sequence[dict]) -> str:
     table = f"The times of the charts above.{' Measured times are in parentheses.' if agreement else ''} "
     table += "A star marks predictions that may be more than 20 % off."
     tables = [pages.CurveTables()] if isinstance(curves, pages.CurveExplorer) else []
-    errors = list(dict.fromkeys(point["error"] for point in points if point["error"]))[:20]
-    failed = [pages.Prose(f"Points without a result: {'; '.join(errors)}.", "absent")] if errors else []
+    errors = "; ".join(list(dict.fromkeys(point["error"] for point in points if point["error"]))[:20])
+    failed = pages.Prose(f"Points without a result: {errors}." if errors else "", "absent")
     parts = [
-        pages.KeyFacts(facts_of(points, agreement)),
+        pages.KeyFacts(list(facts_of(points, agreement))),
         pages.PageSection("Curves", [pages.Prose(CURVES_LEAD), curves]),
         pages.PageSection("Table", [pages.Prose(table), *tables]),
-        *by_curve(points, content),
-        pages.PageSection("About", [*failed, pages.FoldedParts("The campaign file", [pages.Listing(about["file"])])]),
+        pages.PageSection("Predicted against measured", list(by_curve(points, content)), "Agreement"),
+        pages.PageSection("About", [failed, pages.FoldedParts("The campaign file", [pages.Listing(about["file"])])]),
     ]
     fixed = {name: points[0][name] for name in parameters_of(points) if name not in varying(points)}
     constant = "".join(f", {name} {value}" for name, value in fixed.items() if value is not None)
-    words = "Campaign <strong>{}</strong>{}. Predictions of kumihimo {}."
+    words = pages.markup(
+        "Campaign <strong>{}</strong>{}. Predictions of kumihimo {}.", about["name"], constant, about["version"]
+    )
+    footer = pages.markup("All points: <code>SELECT * FROM points</code> in the database.")
     return pages.page(
-        f"{about['name']}, a campaign of kumihimo",
-        parts,
-        about["summary"] or about["name"],
-        pages.markup(words, about["name"], constant, about["version"]),
-        pages.markup("All points: <code>SELECT * FROM points</code> in the database."),
+        f"{about['name']}, a campaign of kumihimo", parts, about["summary"] or about["name"], words, footer
     )

@@ -52,11 +52,9 @@ def chart(case: model.CheckpointCase, marks: dict[str, float]) -> pages.LineChar
     )
 
 
-LEAD = (
-    "Expected values of Daly's complete model (2006): failures come at exponentially distributed intervals, also "
-    "during checkpoints and restarts. Circles mark the best interval, that which was asked for, and the estimates of "
-    "Young and Daly."
-)
+LEAD = """Expected values of Daly's complete model (2006): failures come at exponentially distributed intervals, also
+during checkpoints and restarts. Circles mark the best interval, that which was asked for, and the estimates of Young
+and Daly."""
 
 
 def render(

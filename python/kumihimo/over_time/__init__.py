@@ -10,6 +10,8 @@ from kumihimo.quantities import counted, seconds_text
 
 MOST_ROWS = 384  # of a map; beyond, a row is the highest of several links side by side
 BINS = 192  # at most, of the time
+UNIT = """Each row is {}, from left to right is the {}. The colour shows {}. Point at it, or use the arrow keys, for
+values."""
 
 
 def of_links(machine: _machine.Machine, utilisation: Sequence[Sequence[float]], bin_seconds: float) -> pages.HeatMap:
@@ -27,17 +29,10 @@ def of_links(machine: _machine.Machine, utilisation: Sequence[Sequence[float]], 
         groups.append((name, len(parts)))
         for part in parts:
             label = part[0][0] if len(part) == 1 else f"{part[0][0]} and the next {len(part) - 1}"
-            rows.append(pages.HeatRow(label, [round(max(values), 4) for values in zip(*(of for _, of in part))]))
+            rows.append((label, [round(max(values), 4) for values in zip(*(of for _, of in part))]))
     row = "a link" if each == 1 else f"the busiest of {each} links"
-    unit = unit_of(row, "time", "share of the time in which a link is busy")
+    unit = UNIT.format(row, "time", "share of the time in which a link is busy")
     return pages.HeatMap("Links over time", unit, "share", bin_seconds, rows, groups)
-
-
-def unit_of(row: str, time: str, value: str) -> str:
-    return (
-        f"Each row is {row}, from left to right is the {time}. The colour shows {value}. Point at it, or use the arrow "
-        "keys, for values."
-    )
 
 
 def direction(name: str) -> str:
@@ -55,9 +50,9 @@ def of_noise(seconds: Sequence[Sequence[float]], ranks_of_group: int, ranks: int
     for at, values in enumerate(seconds):
         first, last = at * ranks_of_group, min(ranks, (at + 1) * ranks_of_group) - 1
         label = f"rank {first}" if first == last else f"ranks {first} to {last}"
-        rows.append(pages.HeatRow(label, [float(f"{value:.4g}") for value in values]))
+        rows.append((label, [float(f"{value:.4g}") for value in values]))
     row = "a rank" if ranks_of_group == 1 else f"the latest of {ranks_of_group} ranks"
-    unit = unit_of(row, "time of the run without noise", "how much later than without noise")
+    unit = UNIT.format(row, "time of the run without noise", "how much later than without noise")
     return pages.HeatMap("How noise spreads", unit, "seconds", bin_seconds, rows)
 
 
@@ -74,11 +69,7 @@ def of_classes(use: dict) -> pages.LineChart:
 
 
 def render(
-    title: str,
-    about: str,
-    facts: Sequence[tuple[str, str]],
-    shown: pages.HeatMap,
-    chart: pages.LineChart | None = None,
+    title: str, about: str, facts: Sequence[tuple[str, str]], shown: pages.HeatMap, chart: pages.LineChart | None = None
 ) -> str:
     """`facts`: number and name. `chart`: below the map."""
     picture = shown if shown.rows else pages.Prose("No link carried anything.", "absent")

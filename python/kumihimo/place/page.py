@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterator
 from statistics import fmean as mean
 
 from kumihimo import _machine, _mapping, _placement, _topology, pages
@@ -27,100 +27,72 @@ def render(request: PlaceRequest, result: dict, chosen: _placement.Placement) ->
     colours = {name: node_colours(of, request.grid, job.slots.nodes) for name, of in placements.items()}
     picture = scene(job.machine, links, by_link)
     cells = None if picture or not links else flat(job.machine, links, by_link, colours)
+    of_links = [*pictures_of_links(picture, cells, by_link), sorted_loads(used(by_link))]
     doubts = doubts_of(result)
     parts = [
         pages.KeyFacts(gains_of(result)),
-        *([pages.Prose(" ".join(["The predicted times may be more than 20 % off.", *doubts]))] if doubts else []),
-        *([] if result["complete"] else [pages.Prose("The search was stopped before its end.", "absent")]),
-        pages.PageSection(
-            "Bytes on each link",
-            [
-                *pictures_of_links(picture, cells, by_link),
-                *curves(used(by_link)),
-                *classes(job.machine, links, by_link),
-            ],
-            "Links",
-        ),
-        *ranks_on_network(request, result, picture, cells, colours),
-        *candidates(result, request.link_cap),
-        *map_files(result),
+        pages.Prose(" ".join(["The predicted times may be more than 20 % off.", *doubts]) if doubts else ""),
+        pages.Prose("" if result["complete"] else "The search was stopped before its end.", "absent"),
+        pages.PageSection("Bytes on each link", [*of_links, classes(job.machine, links, by_link)], "Links"),
+        pages.PageSection("Ranks on the network", ranks(request, result, picture, cells, colours), "Ranks"),
+        pages.PageSection("What was tried", list(candidates(result, request.link_cap)), "Candidates"),
+        pages.PageSection("Map files", [pages.FactList([*map(map_file, result.get("outputs") or [])])]),
         *(pages.Prose(f"{note}.") for note in result["notes"]),
     ]
     machine = f" ({result['machine']})" if result["machine"] else ""
-    return pages.page(
-        "kumihimo place",
-        parts,
-        f"{counted(result['ranks'], 'rank')} on {result['network']}{machine}",
-        pages.markup(
-            "{}, {}. Placement: <strong>{}</strong>, compared with the usual order ({}).",
-            *(result["traffic"], bytes_text(result["bytes"]), result["chosen"], result["before"]["name"]),
-        ),
-    )
+    heading = f"{counted(result['ranks'], 'rank')} on {result['network']}{machine}"
+    about = "{}, {}. Placement: <strong>{}</strong>, compared with the usual order ({})."
+    names = result["traffic"], bytes_text(result["bytes"]), result["chosen"], result["before"]["name"]
+    return pages.page("kumihimo place", parts, heading, pages.markup(about, *names))
+
+
+OF_SCENE = """Each line is a link between neighbours. Its colour shows the bytes that its busier direction carries.
+Stubs are wrap-around links. Both pictures have the same scale and turn together: drag them, or use the arrow keys."""
+OF_CELLS = """Each cell is {} that carries something in one of the two placements. Its colour shows the bytes. Cells of
+a class are in the order of the links' numbers, the same on both sides."""
 
 
 def pictures_of_links(picture: dict | None, cells: dict | None, by_link: dict[str, list[int]]) -> list[pages.PagePart]:
-    if picture:
-        lead = (
-            "Each line is a link between neighbours. Its colour shows the bytes that its busier direction carries. "
-            "Stubs are wrap-around links. Both pictures have the same scale and turn together: drag them, or use the "
-            "arrow keys."
-        )
-        if picture["hidden"]:
-            hidden = counted(picture["hidden"], "cable")
-            lead += f" {hidden} between nodes that are no neighbours in this shape are not drawn."
-        full = picture["full_scale"]
-        layers = [
-            pages.TorusLayer(name, title, shares(picture["loads"][name], full), facts=facts_of(by_link[name]))
-            for name, title in TITLES.items()
-        ]
-        torus = pages.TorusScene("links coloured by load", picture["axes"], layers, list(TITLES), picture["cables"])
-        return [pages.Prose(lead), replace(torus, scale=scale_of(full), name="link-load")]
+    if not (picture or cells):
+        return []
+    full = (picture or cells)["full_scale"]
+    scale = "0 B", bytes_text(full), "on one link"
     if cells:
         each = f"the busiest of {cells['links_of_cell']} links" if cells["links_of_cell"] > 1 else "a link"
-        lead = (
-            f"Each cell is {each} that carries something in one of the two placements. Its colour shows the bytes. "
-            "Cells of a class are in the order of the links' numbers, the same on both sides."
-        )
-        full = cells["full_scale"]
         panels = [
-            pages.SquarePanel(
-                title,
-                [
-                    pages.SquareRow(f"{of['name']}: {of['links']} links", shares(of[name], full))
-                    for of in cells["classes"]
-                ],
-            )
+            (title, [(f"{of['name']}: {of['links']} links", shares(of[name], full)) for of in cells["classes"]])
             for name, title in TITLES.items()
         ]
-        return [pages.Prose(lead), pages.SquareMap("links", panels, scale_of(full), "link-cells")]
-    return []
+        return [pages.Prose(OF_CELLS.format(each)), pages.SquareMap("link-cells", "links", panels, scale=scale)]
+    lead, axes, cables = OF_SCENE, picture["axes"], picture["cables"]
+    if hidden := picture["hidden"]:
+        lead += f" {counted(hidden, 'cable')} between nodes that are no neighbours in this shape are not drawn."
+    layers = [
+        pages.TorusLayer(name, title, shares(picture["loads"][name], full), facts=facts_of(by_link[name]))
+        for name, title in TITLES.items()
+    ]
+    label = "links coloured by load"
+    return [pages.Prose(lead), pages.TorusScene("link-load", label, axes, layers, list(TITLES), cables, scale)]
 
 
 def shares(loads: list[int], full: int) -> list[float]:
     return [float(f"{load / (full or 1):.4g}") for load in loads]
 
 
-def scale_of(full: int) -> tuple[str, str, str]:
-    return "0 B", bytes_text(full), "on one link"
-
-
-def curves(loads: dict[str, list[int]]) -> list[pages.PagePart]:
+def sorted_loads(loads: dict[str, list[int]]) -> pages.ChartGroup:
     """The loads of all links, the busiest first."""
-    if not loads["before"]:
-        return []
     series = []
     for at, (name, title) in enumerate(TITLES.items()):
         ordered = sorted(loads[name], reverse=True)
-        picked = sorted({i * (len(ordered) - 1) // (POINTS - 1) for i in range(POINTS)})
+        picked = sorted({i * (len(ordered) - 1) // (POINTS - 1) for i in range(POINTS)}) if ordered else []
         points = pages.points_of((i + 1, ordered[i]) for i in picked)
-        look = {"colour": f"s{1 - at}", "dash": "" if at else "6 4", "bare": True}
-        series.append(pages.LineSeries(name, points, title, **look))
+        series.append(pages.LineSeries(name, points, title, f"s{1 - at}", bare=True, dash="" if at else "6 4"))
     title, unit = "Links that carry something, the busiest first", "bytes on a link, by its place in this order"
     chart = pages.LineChart(title, unit, series, y=pages.ChartAxis("bytes"))
-    return [pages.ChartGroup([chart], legend=True, name="sorted-loads")]
+    return pages.ChartGroup([chart] if loads["before"] else [], legend=True)
 
 
-def ranks_on_network(
+def ranks(
     request: PlaceRequest, result: dict, picture: dict | None, cells: dict | None, colours: dict[str, list]
 ) -> list[pages.PagePart]:
     if not (picture or cells):
@@ -131,67 +103,50 @@ def ranks_on_network(
         lead = f"Each cell is {each}, in the order of their numbers"
         lead += "; a row is a ring or line of the last axis." if cells["columns"] else "."
     if request.grid:
-        lead += f" Its colour is the place of its ranks in the grid {request.grid}: red, green and blue grow along its "
-        lead += "first three axes."
+        lead += f""" Its colour is the place of its ranks in the grid {request.grid}: red, green and blue grow along its
+            first three axes."""
     else:
         lead += f" Its colour is the number of its rank, from blue (rank 0) to red (rank {result['ranks'] - 1})."
-    lead += " A node with several ranks has their mean colour. Where neighbours have similar colours, ranks that "
-    lead += "communicate are near."
-    if picture:
-        layers = [pages.TorusLayer(name, title, nodes=colours[name]) for name, title in TITLES.items()]
-        drawn = pages.TorusScene("nodes coloured by rank", picture["axes"], layers, list(TITLES), name="rank-places")
-    else:
-        panels = [
-            pages.SquarePanel(title, [pages.SquareRow("", cells["colours"][name], cells["columns"])])
-            for name, title in TITLES.items()
-        ]
-        drawn = pages.SquareMap("nodes", panels, name="rank-cells")
-    return [pages.PageSection("Ranks on the network", [pages.Prose(lead), drawn], "Ranks")]
+    lead += """ A node with several ranks has their mean colour. Where neighbours have similar colours, ranks that
+        communicate are near."""
+    if cells:
+        panels = [(title, [("", cells["colours"][name])]) for name, title in TITLES.items()]
+        return [pages.Prose(lead), pages.SquareMap("rank-cells", "nodes", panels, cells["columns"])]
+    layers = [pages.TorusLayer(name, title, nodes=colours[name]) for name, title in TITLES.items()]
+    label = "nodes coloured by rank"
+    return [pages.Prose(lead), pages.TorusScene("rank-places", label, picture["axes"], layers, list(TITLES))]
 
 
-def candidates(result: dict, link_cap: bool) -> list[pages.PagePart]:
+def candidates(result: dict, link_cap: bool) -> Iterator[pages.PagePart]:
     """The chosen one first, then those of fewest hops; those that the cap on links refuses are marked."""
     of = {(each["name"], *(each[key] for key in ORDER), each["chosen"]): each for each in result.get("candidates", [])}
-    ordered = sorted(of.values(), key=lambda each: (not each["chosen"], *(each[key] for key in ORDER)))
+    ordered = sorted(of.values(), key=lambda each: (not each["chosen"], *(each[key] for key in ORDER)))[
+        :MOST_CANDIDATES
+    ]
     if not ordered:
-        return []
+        return
     lead = f"Recognised in the traffic: {'; '.join(result['recognised'])}. " if result["recognised"] else ""
     lead += "Candidates that load a link more than the usual order does are not chosen." if link_cap else ""
-    rows = [
-        [
-            each["name"],
-            f"{each['average_hops']:.4g}",
-            bytes_text(each["link_bytes_max"]),
-            bytes_text(each["off_node_bytes"]),
-            "" if each["seconds"] is None else seconds_text(each["seconds"]),
-            "chosen" if each["chosen"] else "" if each["within_cap"] else "loads a link too much",
-        ]
-        for each in ordered[:MOST_CANDIDATES]
-    ]
-    columns = ["placement", "average hops>", "busiest link>", "between nodes>", "time>", "note"]
-    if not any(row[4] for row in rows):
-        columns, rows = [*columns[:4], columns[5]], [[*row[:4], row[5]] for row in rows]
-    strong = [at for at, each in enumerate(ordered[:MOST_CANDIDATES]) if each["chosen"]]
-    bounds = [
-        f"No placement has fewer than {bound['average_hops']:.4g} average hops ({bound['name']}): {bound['why']}."
-        for bound in result["bounds"]
-    ]
-    bounds += [
-        f"Some link carries at least {bytes_text(bound['bytes'])} ({bound['name']}): {bound['why']}."
-        for bound in result["link_bounds"]
-    ]
-    parts = [pages.Prose(lead), pages.PageTable(columns, rows, strong=strong), pages.BulletList(bounds)]
-    return [pages.PageSection("What was tried", parts, "Candidates")]
+    yield pages.Prose(lead)
+    timed = any(each["seconds"] is not None for each in ordered)
+    rows = []
+    for each in ordered:
+        loads = (bytes_text(each[name]) for name in ("link_bytes_max", "off_node_bytes"))
+        time = ["" if each["seconds"] is None else seconds_text(each["seconds"])] if timed else []
+        note = "chosen" if each["chosen"] else "" if each["within_cap"] else "loads a link too much"
+        rows.append((each["name"], f"{each['average_hops']:.4g}", *loads, *time, note))
+    columns = ("placement", "average hops>", "busiest link>", "between nodes>", *(["time>"] if timed else []), "note")
+    yield pages.PageTable(columns, rows, strong=[at for at, each in enumerate(ordered) if each["chosen"]])
+    hops, links = "No placement has fewer than {:.4g} average hops ({}): {}.", "Some link carries at least {} ({}): {}."
+    bounds = [hops.format(of["average_hops"], of["name"], of["why"]) for of in result["bounds"]]
+    bounds += [links.format(bytes_text(of["bytes"]), of["name"], of["why"]) for of in result["link_bounds"]]
+    yield pages.BulletList(bounds)
 
 
-def map_files(result: dict) -> list[pages.PagePart]:
-    facts = []
-    for file in result.get("outputs") or []:
-        text = pages.markup("<code>{}</code>", file["file"])
-        text += pages.markup("<br><code>{}</code>", file["launch"]) if file.get("launch") else ""
-        text += pages.markup("<br>{}", file["warning"]) if file.get("warning") else ""
-        facts.append((file["format"], text))
-    return [pages.PageSection("Map files", [pages.FactList(facts)])] if facts else []
+def map_file(file: dict) -> tuple[str, str]:
+    text = pages.markup("<code>{}</code>", file["file"])
+    text += pages.markup("<br><code>{}</code>", file["launch"]) if file.get("launch") else ""
+    return file["format"], text + (pages.markup("<br>{}", file["warning"]) if file.get("warning") else "")
 
 
 def gains_of(result: dict) -> list[tuple[str, str, str]]:
@@ -337,15 +292,13 @@ def along(share: float) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def classes(machine: _machine.Machine, links: list[tuple], loads: dict[str, list[int]]) -> list[pages.PagePart]:
+def classes(machine: _machine.Machine, links: list[tuple], loads: dict[str, list[int]]) -> pages.PageTable:
     """For each class of links: how many, and the busiest and the mean load before and after."""
-    names = machine.link_classes or ["all links"]
     rows = []
-    for number, name in enumerate(names):
+    for number, name in enumerate(machine.link_classes or ["all links"]):
         of = [at for at, row in enumerate(links) if row[3] == number]
         if of:
-            cells = [f([loads[key][at] for at in of]) for f in (max, mean) for key in ("before", "after")]
-            rows.append((name, str(len(of)), *map(bytes_text, cells)))
+            cells = [f([loads[key][at] for at in of]) for f in (max, mean) for key in TITLES]
+            rows.append((name, len(of), *map(bytes_text, cells)))
     columns = ("class", "links>", "busiest>", "after>", "mean>", "after>")
-    lead = "Bytes in the usual order, and in this placement."
-    return [pages.PageTable(columns, rows, "Classes of links", lead)] if rows else []
+    return pages.PageTable(columns, rows, "Classes of links", "Bytes in the usual order, and in this placement.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 from kumihimo import pages
 from kumihimo.quantities import counted, seconds_text, share_text
@@ -19,32 +20,35 @@ TERMS = {
 
 
 SITES = ("call site", "calls>", "time>", "waiting>", "transferring>", "imbalance>")
-SITES_LEAD = (
-    "In the time of all ranks. Waiting: what also an ideal network takes, since ranks wait for each other. "
-    "Transferring: the rest. Imbalance: 0 % if all ranks spend the same time, 100 % if one spends all."
-)
+SITES_LEAD = """In the time of all ranks. Waiting: what also an ideal network takes, since ranks wait for each other.
+Transferring: the rest. Imbalance: 0 % if all ranks spend the same time, 100 % if one spends all."""
+KEYS = "Turn the wheel or press + and - to zoom, drag or use the arrow keys to move; 0 shows all."
+OF_CLASSES = "How busy the links of a class were in the whole time: all together, and the one with the most bytes."
+OF_BINS = """How long the links of a class carried packets: of the whole time, and of the part of it in which they were
+busiest."""
 
 
 def render(prediction: Replay, result: dict) -> str:
     shown = len(range(0, result["ranks"], prediction.question.every))
     some = f" ({shown} of {result['ranks']} are shown)" if shown < result["ranks"] else ""
-    keys = "Turn the wheel or press + and - to zoom, drag or use the arrow keys to move; 0 shows all."
-    sites = [
-        (
-            row["name"],
-            str(row["calls"]),
-            *map(seconds_text, (row["seconds"], row["waiting"], row["transferring"])),
-            share_text(row["imbalance"]),
-        )
-        for row in result["sites"]
-    ]
+    sites = []
+    for row in result["sites"]:
+        times = (seconds_text(row[name]) for name in ("seconds", "waiting", "transferring"))
+        sites.append((row["name"], row["calls"], *times, share_text(row["imbalance"])))
+    busy = [(name, number, share_text(mean), share_text(most)) for name, number, mean, most in links(result)]
+    changes = []
+    for row in result["changes"]:
+        gain = result["seconds"] / row["seconds"] if row["seconds"] else 1
+        changes.append((row["name"], seconds_text(row["seconds"]), f"{gain:.2f}"))
+    lead, columns = OF_CLASSES if "link_classes" in result else OF_BINS, ("class", "links>", "busy>", "at most>")
+    changed = pages.PageTable(("change", "time>", "times as fast>"), changes)
     parts = [
         *(pages.Prose(sentence, "warning") for sentence in result["warnings"]),
-        pages.KeyFacts(facts_of(result)),
-        pages.PageSection("Timeline", [pages.Prose(f"A row is a rank{some}. {keys}"), timeline(prediction)]),
+        pages.KeyFacts(list(facts_of(result))),
+        pages.PageSection("Timeline", [pages.Prose(f"A row is a rank{some}. {KEYS}"), timeline(prediction)]),
         pages.PageSection("Call sites", [pages.Prose(SITES_LEAD), pages.PageTable(SITES, sites)]),
-        *links_section(result),
-        *changes_section(result),
+        pages.PageSection("Links", [pages.Prose(lead), pages.PageTable(columns, busy)]),
+        pages.PageSection("With one thing changed", [changed], "Changes"),
     ]
     heading = f"{seconds_text(result['seconds'])} on {counted(result['ranks'], 'rank')} of {result['machine']}"
     return pages.page("kumihimo replay", parts, heading, about(prediction, result))
@@ -62,38 +66,14 @@ def about(prediction: Replay, result: dict) -> str:
     return f"Predicted by the model {prediction.question.model.title} from {source}."
 
 
-def facts_of(result: dict) -> list[tuple[str, ...]]:
+def facts_of(result: dict) -> Iterator[tuple[str, str, str]]:
     computing = f"{seconds_text(result['computing_seconds'])} computing in the mean"
-    facts = [(seconds_text(result["seconds"]), "predicted time", computing)]
-    facts += [(share_text(result["efficiencies"][key]), name, rule) for key, (name, rule) in TERMS.items()]
+    yield seconds_text(result["seconds"]), "predicted time", computing
+    for key, (name, rule) in TERMS.items():
+        yield share_text(result["efficiencies"][key]), name, rule
     if "packets" in result:
         waiting = share_text(result["packets_waiting_share"])
-        facts.append((waiting, "packets that waited", "for a link that another message had"))
-    return facts
-
-
-def links_section(result: dict) -> list[pages.PagePart]:
-    rows = [(name, str(number), share_text(mean), share_text(most)) for name, number, mean, most in links(result)]
-    if "link_classes" in result:
-        lead = "How busy the links of a class were in the whole time: all together, and the one with the most bytes."
-    else:
-        lead = "How long the links of a class carried packets: of the whole time, and of the part of it in which they "
-        lead += "were busiest."
-    table = pages.PageTable(("class", "links>", "busy>", "at most>"), rows)
-    return [pages.PageSection("Links", [pages.Prose(lead), table])] if rows else []
-
-
-def changes_section(result: dict) -> list[pages.PagePart]:
-    rows = [
-        (
-            row["name"],
-            seconds_text(row["seconds"]),
-            f"{result['seconds'] / row['seconds'] if row['seconds'] else 1:.2f}",
-        )
-        for row in result["changes"]
-    ]
-    table = pages.PageTable(("change", "time>", "times as fast>"), rows)
-    return [pages.PageSection("With one thing changed", [table], "Changes")] if rows else []
+        yield waiting, "packets that waited", "for a link that another message had"
 
 
 def links(result: dict) -> list[tuple[str, int, float, float]]:

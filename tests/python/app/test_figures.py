@@ -132,7 +132,7 @@ def test_the_page_has_all_figures_and_needs_nothing_else(tmp_path: Path) -> None
     data = data_of(text)
     assert set(data) == {"convergence", "kernels", "roofline", "scaling"}
     for name, group in data.items():
-        assert f'data-part="charts" data-name="{name}"' in text and group["charts"]
+        assert f'data-part="chart-group" data-name="{name}"' in text and group["charts"]
     charts = [chart for group in data.values() for chart in group["charts"]]
     assert len({chart["name"] for chart in charts}) == len(charts)
     assert not re.search(r'(src|href)="http', text)

@@ -72,9 +72,9 @@ KEYS = """() => {
   press(chart, "Home"); seen.home = head();
   press(chart, "Escape"); seen.hidden = tip().hidden;
   press(chart, "End"); chart.dispatchEvent(new FocusEvent("blur")); seen.blurred = tip().hidden;
-  const views = [drawn["link-load"].view, drawn.trees.view];
+  const views = [drawn["link-load"].view, drawn["tree-scene"].view];
   const before = views.map((v) => [v.yaw, v.pitch]);
-  for (const name of ["link-load", "trees"]) for (const key of ["ArrowRight", "ArrowDown"])
+  for (const name of ["link-load", "tree-scene"]) for (const key of ["ArrowRight", "ArrowDown"])
     press(document.querySelector(`[data-name="${name}"] canvas[role]`), key);
   seen.turned = views.map((v, i) => [v.yaw > before[i][0], v.pitch > before[i][1], v.turning]);
   seen.theme = document.getElementById("theme").getAttribute("aria-label");

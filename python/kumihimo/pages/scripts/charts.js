@@ -1,11 +1,12 @@
 // Charts side by side, with one legend for all: hover or focus lets one series stand out, a click hides or shows it.
 const CHARTS = {}; // by kind
 
-PARTS.charts = class {
+PARTS["chart-group"] = class {
   constructor(place, { charts, legend }) {
+    for (const s of [...charts.flatMap((chart) => chart.series || []), ...(Array.isArray(legend) ? legend : [])]) s.label ??= s.name;
     const hidden = new Set(), keys = legend && html("div", { class: "legend" }, place);
     const grid = html("div", { class: "grid" }, place);
-    this.charts = charts.map((chart) => new CHARTS[chart.kind](figure_of(grid, chart, charts.length === 1 || chart.kind === "dots"), chart, hidden));
+    this.charts = charts.map((chart) => new CHARTS[chart.kind](figure_of(grid, chart, charts.length === 1 || chart.kind === "dot-chart"), chart, hidden));
     if (legend) legend_of(keys, legend === true ? series_of(charts) : legend, this.charts, hidden);
   }
 };

@@ -115,9 +115,9 @@ PARTS["curve-explorer"] = class {
     legend_of(this.legend, series_of(found).sort((a, b) => (a.name === "bound") - (b.name === "bound")), lines, this.hidden);
   }
 };
-PARTS["curve-tables"] = class { // of the explorer before
-  constructor(place, { of }) {
-    drawn[of].tables = place;
-    drawn[of].draw();
+PARTS["curve-tables"] = class {
+  constructor(place) {
+    drawn["curve-explorer"].tables = place;
+    drawn["curve-explorer"].draw();
   }
 };

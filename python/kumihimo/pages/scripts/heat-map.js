@@ -2,8 +2,8 @@
 PARTS["heat-map"] = class extends RowsOverTime {
   constructor(place, data) {
     super(place, data, `${data.title}. Arrow keys show its values.`, 1);
-    Object.assign(this, { at: 0, bin: 0, bins: Math.max(...data.rows.map((r) => r.values.length)) });
-    this.highest = Math.max(...data.rows.map((r) => Math.max(...r.values)));
+    Object.assign(this, { at: 0, bin: 0, bins: Math.max(...data.rows.map(([, values]) => values.length)) });
+    this.highest = Math.max(...data.rows.map(([, values]) => Math.max(...values)));
     this.scale = new HeatScale(this.figure, "0", text_of[data.quantity](this.highest));
     this.figure.append(this.told);
     this.canvas.addEventListener("pointermove", (e) => this.point(e));
@@ -14,13 +14,13 @@ PARTS["heat-map"] = class extends RowsOverTime {
     const { data: { rows, groups = [], bin_seconds }, bins } = this, dark = dark_now(), high = this.highest || 1;
     const g = this.cleared(rows.length), cell = this.plot / bins;
     const colours = Array.from({ length: 256 }, (_, i) => heat(i / 255, dark));
-    rows.forEach((row, r) => row.values.forEach((value, b) => {
+    rows.forEach(([, values], r) => values.forEach((value, b) => {
       if (value <= 0) return;
       g.fillStyle = colours[Math.min(255, Math.round((255 * value) / high))];
       g.fillRect(NAMES + Math.floor(b * cell), r * this.row, Math.ceil(cell), this.row);
     }));
     if (groups.length) this.group_names(g, groups);
-    else this.names(g, rows.map((row) => row.label.replace(/^ranks? (\d+).*/, "$1")));
+    else this.names(g, rows.map(([label]) => label.replace(/^ranks? (\d+).*/, "$1")));
     this.axis(g, rows.length, 0, bins * bin_seconds);
     this.scale.repaint();
   }
@@ -35,9 +35,9 @@ PARTS["heat-map"] = class extends RowsOverTime {
     }
   }
   tell() {
-    const row = this.data.rows[this.at], from = this.bin * this.data.bin_seconds, to = from + this.data.bin_seconds;
-    const value = text_of[this.data.quantity](row.values[this.bin] ?? 0);
-    this.told.textContent = `${row.label}, from ${from ? text_of.seconds(from) : "0"} to ${text_of.seconds(to)}: ${value}`;
+    const [label, values] = this.data.rows[this.at], from = this.bin * this.data.bin_seconds, to = from + this.data.bin_seconds;
+    const value = text_of[this.data.quantity](values[this.bin] ?? 0);
+    this.told.textContent = `${label}, from ${from ? text_of.seconds(from) : "0"} to ${text_of.seconds(to)}: ${value}`;
   }
   point(e) {
     const at = Math.floor(e.offsetY / this.row), bin = Math.floor(((e.offsetX - NAMES) / this.plot) * this.bins);

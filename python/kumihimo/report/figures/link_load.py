@@ -17,25 +17,20 @@ def scene(simulated: dict, styles: Styles) -> pages.TorusScene:
     loads = {load["algorithm"]: load for load in simulated["links"]}
     names = styles.order(loads)
     low, high = ends(simulated)
-    layers = [
-        pages.TorusLayer(
-            name,
-            display.label(name),
-            [level(cable[2], low, high) for cable in loads[name]["cables"]],
-            facts=_facts(loads[name]),
-        )
-        for name in names
-    ]
+    layers = []
+    for name in names:
+        levels = [level(cable[2], low, high) for cable in loads[name]["cables"]]
+        layers.append(pages.TorusLayer(name, display.label(name), levels, facts=_facts(loads[name])))
     texts = f"{display.significant(low, 2)} n", f"{display.significant(high, 2)} n and more"
     return pages.TorusScene(
+        "link-load",
         "torus with links coloured by load",
         [int(length) for length in simulated["links"][0]["shape"].split("x")],
         layers,
         _first_pair(simulated, loads, names),
         [cable[:2] for cable in loads[names[0]]["cables"]],
+        (*texts, "bytes on one link, logarithmic; all pictures have the same scale", LEAST),
         choice=True,
-        scale=(*texts, "bytes on one link, logarithmic; all pictures have the same scale", LEAST),
-        name="link-load",
     )
 
 

@@ -11,15 +11,11 @@ from kumihimo.report.style import Styles
 def chart(simulated: dict, styles: Styles) -> pages.LineChart:
     """Bandwidth by segment size, for every algorithm that pipelines."""
     results = sorted(simulated["segments"], key=lambda r: r["declared_segment_bytes"])
-    series = [
-        styles.of(
-            name,
-            pages.points_of(
-                (r["declared_segment_bytes"], 2 * r["bytes"] / r["seconds"]) for r in results if r["algorithm"] == name
-            ),
-        )
-        for name in styles.order(r["algorithm"] for r in results)
-    ]
+    series = []
+    for name in styles.order(r["algorithm"] for r in results):
+        mine = (r for r in results if r["algorithm"] == name)
+        points = pages.points_of((r["declared_segment_bytes"], 2 * r["bytes"] / r["seconds"]) for r in mine)
+        series.append(styles.of(name, points))
     declared = simulated["machine"]["software"]["segment_bytes"]["value"]
     cost = simulated["machine"]["software"]["message_cost_seconds"]["value"]
     return pages.LineChart(

@@ -49,11 +49,11 @@ def bandwidth(simulated: dict, shape: str, styles: Styles) -> pages.LineChart:
         series,
         pages.ChartAxis("bytes", "log"),
         pages.ChartAxis("rate", most=max(reached * 1.25, published * 1.1 if marked else 0)),
+        caption,
+        f"bandwidth-{shape}",
+        True,
         levels,
         marks,
-        caption,
-        tall=True,
-        name=f"bandwidth-{shape}",
     )
 
 

@@ -1,7 +1,7 @@
 // What each rank does when: a row for each rank, with its computing and the calls between. Zooms and moves.
 const SHORTEST = 50; // ticks: the least that the picture shows
 
-PARTS.timeline = class extends RowsOverTime {
+PARTS["rank-timeline"] = class extends RowsOverTime {
   constructor(place, data) {
     super(place, data, data.label, 2);
     Object.assign(this, { from: 0, to: data.ticks, keys: html("div", { class: "key" }, this.figure) });

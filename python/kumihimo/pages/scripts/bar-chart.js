@@ -39,4 +39,4 @@ class BarChart {
     }
   }
 }
-CHARTS.bars = BarChart;
+CHARTS["bar-chart"] = BarChart;

@@ -39,4 +39,4 @@ class DotChart {
     });
   }
 }
-CHARTS.dots = DotChart;
+CHARTS["dot-chart"] = DotChart;

@@ -1,5 +1,5 @@
 // Trees on a torus, a scene each, which turn together and grow hop by hop; a slider of hops from the root.
-PARTS.trees = class {
+PARTS["tree-scene"] = class {
   constructor(place, data) {
     Object.assign(this, { data, view: new View(0.5, 0.38), playing: 0 });
     const figure = figure_of(place, data), plot = figure.querySelector(".plot"), controls = html("div", { class: "controls" }, plot);

@@ -1,7 +1,7 @@
 // Tori side by side that turn together: cables coloured by load, or nodes with colours of their own.
 const MOST_TURNING = 700; // nodes; larger pictures turn only by hand
 
-PARTS.torus = class {
+PARTS["torus-scene"] = class {
   constructor(place, data) {
     const { axes, layers, shown, label, scale, choice } = data, flat = axes.length < 3;
     this.data = data;

@@ -157,7 +157,7 @@ class LineChart {
     if (this.box_of_tip) this.box_of_tip.hidden = true;
   }
 }
-CHARTS.lines = LineChart;
+CHARTS["line-chart"] = LineChart;
 
 // Positions on an axis: {at(value) -> 0..1, ticks: [value]}.
 function axis_of(definition, low, high, room) {

@@ -1,5 +1,5 @@
 // Pictures of a field one after the other: rows of signed bytes from y = 0 on, of the square root of the field.
-PARTS.field = class {
+PARTS["field-animation"] = class {
   constructor(place, { width, height, steps, frames, label }) {
     this.canvas = html("canvas", { width, height, tabindex: 0, class: "field", "aria-label": label }, place);
     Object.assign(this, { width, height, steps, context: this.canvas.getContext("2d"), timer: null });
