@@ -19,9 +19,9 @@ BOUND = {"colour": "bound", "bare": True, "dash": "2 4"}  # the look of a series
 
 def markup(template: str, *values: object) -> str:
     """HTML for a text of a part: the template as it is, the values for its braces escaped."""
-    from markupsafe import Markup
+    from jinja2.utils import markupsafe
 
-    return Markup(template).format(*values)
+    return markupsafe.Markup(template).format(*values)
 
 
 def look(place: int) -> dict:
