@@ -33,7 +33,7 @@ class LineChart {
     const ends = narrow ? [] : shown.filter((s) => s.strong);
     const top = 10, bottom = 26, depth = height - top - bottom;
     const y_high = chart.y.most ? Math.min(chart.y.most, Math.max(...ys)) : Math.max(...ys);
-    const y = axis_of(chart.y, chart.y.least ? Math.max(chart.y.least, Math.min(...ys)) : Math.min(...ys), y_high, depth);
+    const y = axis_of(chart.y, Math.min(...ys), y_high, depth);
     const y_texts = y.ticks.map((v) => text_of[chart.y.quantity](v));
     const left = Math.max(chart.y.quantity === "ratio" ? 42 : 58, 14 + 6.6 * Math.max(0, ...y_texts.map((t) => t.length)));
     const right = ends.length ? 12 + 7 * Math.max(...ends.map((s) => s.label.length)) : 14;
