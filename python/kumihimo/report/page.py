@@ -99,10 +99,10 @@ def measured_parts(measured: dict, styles: Styles) -> Iterator[pages.PagePart]:
         columns = ("length>", "choice", "Kumihimo>", "library>", "ratio>", "interval>")
         title, lead = "One algorithm for each length, against the library", CHOSEN.format(launches, share, of_nine)
         yield pages.PageTable(columns, rows, title, lead, "chosen")
-    checks = golden.rows(measured, styles)
-    if checks.rows:
-        rows = [(row.algorithm, *map(check_cell, row.cells)) for row in checks.rows]
-        columns = ("algorithm", *(f"{space}>" for space in checks.spaces))
+    if checks := golden.rows(measured, styles):
+        rows = [(name, *map(check_cell, cells)) for name, cells in checks.items()]
+        spaces = (measured_curves.words_of(space, measured["results"]) for space in measured_curves.spaces(measured))
+        columns = ("algorithm", *(f"{space}>" for space in spaces))
         lead = GOLDEN.format("; ".join(golden.coverage(measured)))
         yield pages.PageTable(columns, rows, "Against the golden copy", lead, "golden")
 

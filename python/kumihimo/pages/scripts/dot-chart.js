@@ -2,7 +2,7 @@
 class DotChart {
   constructor(figure, chart) {
     Object.assign(this, { chart, show: (v, digits) => text_of[chart.quantity](v, digits) });
-    const row_in_words = (row) => `${row.name} ${(row.levels || []).map((l) => `${this.show(l.x)} ${l.label}`).join(", ")}`;
+    const row_in_words = (row) => `${row.name} ${(row.levels || row.points).map((l) => `${this.show(l.x)} ${l.label}`).join(", ")}`;
     const words = [chart.title, chart.unit, ...chart.rows.map(row_in_words)].filter(Boolean).join("; ");
     this.svg = make("svg", { class: "chart", role: "img", "aria-label": words }, figure.querySelector(".plot"));
     this.told = told_below(figure);
