@@ -16,11 +16,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kumihimo.calibrate import cases as measured
-from kumihimo.calibrate import report
-from kumihimo.campaign.expressions import CampaignExpression
 from kumihimo.cli import machine as machines
-from kumihimo.quantities import bytes_text
+from kumihimo.predict.calibrate import cases as measured
+from kumihimo.predict.calibrate import report
+from kumihimo.predict.campaign.expressions import CampaignExpression
+from kumihimo.text.quantities import bytes_text
 
 
 def read(mapping: Path, times: Path) -> list[measured.TimedCase]:

@@ -22,11 +22,14 @@ from pathlib import Path
 
 import stored
 
-from kumihimo import _machine, arguments, bench, mpi
-from kumihimo.bench import tuned
-from kumihimo.errors import Failed, KumihimoError
-from kumihimo.quantities import seconds_text
-from kumihimo.sizes import parse_sizes, text_of
+from kumihimo import _machine
+from kumihimo.collectives import arguments
+from kumihimo.processes import mpi
+from kumihimo.text.errors import Failed, KumihimoError
+from kumihimo.text.quantities import seconds_text
+from kumihimo.text.sizes import parse_sizes, text_of
+from kumihimo.tune import bench
+from kumihimo.tune.bench import tuned
 from kumihimo.tune.targets import COLLECTIVES
 
 LARGE = 65536  # bytes from which the stricter goals count

@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 
 from kumihimo import _measure
-from kumihimo.arguments import parameters_of, parameters_text
+from kumihimo.collectives.arguments import parameters_of, parameters_text
 
 DIGITS = 7
 NESTED = ("processor_time", "library")  # objects in a result: a column for each of their members

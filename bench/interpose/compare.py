@@ -22,10 +22,11 @@ from datetime import date
 from pathlib import Path
 from statistics import median
 
-from kumihimo import _measure, mpi
-from kumihimo.errors import Failed
-from kumihimo.preload import INTERPOSER, RECORDER, preloaded, preloading, suffix_of
-from kumihimo.sizes import text_of
+from kumihimo import _measure
+from kumihimo.processes import mpi
+from kumihimo.run.preload import INTERPOSER, RECORDER, preloaded, preloading, suffix_of
+from kumihimo.text.errors import Failed
+from kumihimo.text.sizes import text_of
 
 KUMIHIMO = Path(sys.executable).with_name("kumihimo")
 SOURCE = Path(__file__).with_name("calls.c")

@@ -28,13 +28,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from kumihimo import mpi, simulation
 from kumihimo.app import prediction
 from kumihimo.app.catalogue import PROGRAM
-from kumihimo.arguments import Ranks
 from kumihimo.cli import machine as machines
-from kumihimo.package_files import program
-from kumihimo.quantities import seconds_text
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.predict import simulation
+from kumihimo.processes import mpi
+from kumihimo.processes.package_files import program
+from kumihimo.text.quantities import seconds_text
 
 ROOT = Path(__file__).resolve().parents[2]
 SUBNET = "10.99.0.0/24"

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kumihimo import mpi
+from kumihimo.processes import mpi
 
 HERE = Path(__file__).parent
 KUMIHIMO = Path(sys.executable).parent / "kumihimo"

@@ -17,8 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kumihimo import mpi
-from kumihimo.preload import RECORDER, preloaded, preloading, suffix_of
+from kumihimo.processes import mpi
+from kumihimo.run.preload import RECORDER, preloaded, preloading, suffix_of
 
 LAUNCHES = 9
 RANKS = 2

@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 
 from kumihimo import _measure
-from kumihimo.optimise.program_runs import OptimisedProgram, run
-from kumihimo.profile import collectives
+from kumihimo.run.profile import collectives
+from kumihimo.tune.optimise.program_runs import OptimisedProgram, run
 
 PAIRS = 15
 

@@ -24,8 +24,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo.experiment.unmodified import INPUT
-from kumihimo.optimise.program_runs import OptimisedProgram, run
+from kumihimo.demo.experiment.unmodified import INPUT
+from kumihimo.tune.optimise.program_runs import OptimisedProgram, run
 
 HERE = Path(__file__).parent
 COMMAND = Path(sys.executable).parent / "kumihimo"

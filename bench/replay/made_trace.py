@@ -12,7 +12,7 @@ import numpy
 
 from kumihimo import _replay
 from kumihimo._trace import Kind
-from kumihimo.profile import trace_folder
+from kumihimo.run.profile import trace_folder
 
 CALLS = {"1": "MPI_Irecv", "2": "MPI_Isend", "3": "MPI_Waitall", "4": "MPI_Allreduce"}
 IRECV, ISEND, WAITALL, ALLREDUCE = range(1, 5)

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import made_trace
 
-from kumihimo.profile import otf2_writing
-from kumihimo.replay import otf2_reading, recorded_reading
+from kumihimo.predict.replay import otf2_reading, recorded_reading
+from kumihimo.run.profile import otf2_writing
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 LOGGOPS = ("--loggops", "L=2000,o=100,g=0,G=0.1,O=0,S=65536")

@@ -1,6 +1,6 @@
 """Kumihimo: fast collectives on the machine at hand, predicted on machines nobody has at hand."""
 
-from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
+from kumihimo.text.errors import BadInput, Failed, KumihimoError, NotApplicable
 
 __all__ = ["BadInput", "Failed", "KumihimoError", "NotApplicable", "__version__"]
 

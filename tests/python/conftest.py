@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from waiting import PATIENCE
 
-from kumihimo import mpi
+from kumihimo.processes import mpi
 
 # How long a case takes to be made says how busy the machine is.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])

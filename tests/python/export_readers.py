@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 
-from kumihimo.library.algorithms import AUTO, Algorithm
-from kumihimo.library.exports import mpich_json, openmpi_rules, ucc
-from kumihimo.library.exports.rules import LIBRARY, Rule, Rules
+from kumihimo.tune.mpi_library.algorithms import AUTO, Algorithm
+from kumihimo.tune.mpi_library.exports import mpich_json, openmpi_rules, ucc
+from kumihimo.tune.mpi_library.exports.rules import LIBRARY, Rule, Rules
 
 OURS = 1  # place of our communicator size between the two that are left alone
 

@@ -6,7 +6,7 @@ import importlib.util
 import os
 from pathlib import Path
 
-from kumihimo import mpi
+from kumihimo.processes import mpi
 
 # By family, the name under which the wheel's module for it wants its library.
 WANTED = {"openmpi": "libmpi.so.40", "mpich": "libmpi.so.12"}

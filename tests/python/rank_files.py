@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kumihimo import _replay
 from kumihimo._trace import NO_SITE, Kind
-from kumihimo.profile import trace_folder
+from kumihimo.run.profile import trace_folder
 
 HEADER = struct.Struct("<8sIIIIQQQQQ")
 MAGIC, VERSION = b"\x89KUMITR\n", 1

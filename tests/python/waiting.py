@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from kumihimo.processes import is_running, processes
+from kumihimo.processes.visible import is_running, processes
 
 # On one processor the ranks of a program wait for their turns, which MPI libraries do at full speed.
 PATIENCE = 8 if len(os.sched_getaffinity(0)) == 1 else 1

@@ -12,8 +12,8 @@ import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from kumihimo import mpi
-from kumihimo.errors import Failed
+from kumihimo.processes import mpi
+from kumihimo.text.errors import Failed
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYRINGS = ("debian-archive-keyring.gpg", "ubuntu-archive-keyring.gpg")

@@ -33,8 +33,8 @@ import table  # noqa: E402
 import verdicts  # noqa: E402
 from verdicts import Verdicts  # noqa: E402
 
-from kumihimo import mpi  # noqa: E402
-from kumihimo.errors import BadInput, Failed  # noqa: E402
+from kumihimo.processes import mpi  # noqa: E402
+from kumihimo.text.errors import BadInput, Failed  # noqa: E402
 
 FOLDER = outside.ROOT / "build/suites"
 KUMIHIMO = Path(sys.executable).with_name("kumihimo")

@@ -24,7 +24,7 @@ from kumihimo.app import launches
 from kumihimo.app.catalogue import AppCandidate, ApplicationRow, Share
 from kumihimo.app.figures import key_of
 from kumihimo.app.launches import AppProblem, Resources
-from kumihimo.errors import BadInput, Failed, NotApplicable, OutOfTime, failed
+from kumihimo.text.errors import BadInput, Failed, NotApplicable, OutOfTime, failed
 
 PART_OF_RUN = 0.25
 BESIDE_SECONDS = 1.0  # of a run for its start, the rates of the machine and the check, at least

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from kumihimo import child_output
-from kumihimo.errors import did_you_mean, failed, missing, not_applicable, wrong_value
-from kumihimo.package_files import program
+from kumihimo.processes import child_output
+from kumihimo.processes.package_files import program
+from kumihimo.text.errors import did_you_mean, failed, missing, not_applicable, wrong_value
 
 PROGRAM = "kumihimo-app"
 ALL, AUTO = "all", "auto"

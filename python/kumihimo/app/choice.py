@@ -25,7 +25,7 @@ from kumihimo.app import launches
 from kumihimo.app.catalogue import AppCandidate
 from kumihimo.app.figures import key_of
 from kumihimo.app.launches import AppProblem, Resources
-from kumihimo.errors import BadInput, failed
+from kumihimo.text.errors import BadInput, failed
 
 SAMPLE = 6  # iterations
 TURNS_OF_SMALLER, TURNS_OF_WHOLE = 3, 2

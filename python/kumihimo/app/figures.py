@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from kumihimo.app.catalogue import ApplicationRow
-from kumihimo.errors import failed
+from kumihimo.text.errors import failed
 
 
 def key_of(result: dict) -> tuple:

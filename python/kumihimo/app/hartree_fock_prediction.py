@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from kumihimo import _goal, _machine, _predict, arguments, simulation
+from kumihimo import _goal, _machine, _predict
 from kumihimo.app import catalogue, launches
 from kumihimo.app.dealing import Deal
 from kumihimo.app.prediction import HARTREE_FOCK
-from kumihimo.errors import not_applicable, wrong_value
+from kumihimo.collectives import arguments
 from kumihimo.kernel import identity
-from kumihimo.prediction import Setting
+from kumihimo.predict import simulation
+from kumihimo.predict.prediction import Setting
+from kumihimo.text.errors import not_applicable, wrong_value
 
 VARIANT = "shells"
 ROUNDS = "3"  # builds in which each unit is timed

@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import child_output, children, launch, launcher_environment, mpi
 from kumihimo.app.catalogue import PROGRAM, AppCandidate, ApplicationRow
-from kumihimo.bench import under_mpirun
-from kumihimo.errors import OutOfTime, failed, wrong_value
-from kumihimo.interrupts import ending_by_signal, ignoring_signals
-from kumihimo.package_files import program
+from kumihimo.processes import child_output, children, launcher_environment, mpi
+from kumihimo.processes.interrupts import ending_by_signal, ignoring_signals
+from kumihimo.processes.package_files import program
+from kumihimo.run import launch
+from kumihimo.text.errors import OutOfTime, failed, wrong_value
+from kumihimo.tune.bench import under_mpirun
 
 OnObject = Callable[[dict], None]
 LAUNCHERS = ("mpirun", "srun")

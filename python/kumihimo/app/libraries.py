@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 
-from kumihimo import node
 from kumihimo.app import launches
 from kumihimo.app.catalogue import AppCandidate
 from kumihimo.app.figures import key_of
 from kumihimo.app.launches import AppProblem, Resources
-from kumihimo.errors import missing, wrong_value
+from kumihimo.network import node
+from kumihimo.text.errors import missing, wrong_value
 
 RUNS = 8  # as in the published comparison
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kumihimo import files, pages
+from kumihimo import pages
 from kumihimo.app import figures, stepping
 from kumihimo.app.catalogue import RELATIVE, ApplicationRow
-from kumihimo.quantities import rate_text, seconds_text, share_text
+from kumihimo.text import files
+from kumihimo.text.quantities import rate_text, seconds_text, share_text
 
 MOST_POINTS = 400  # of a curve
 OF_RECURRENCE = "The residual of the recurrence, divided by the norm of the right-hand side."

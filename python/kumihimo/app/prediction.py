@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 from statistics import median
 
-from kumihimo import _collectives, _krylov_programs, _machine, _simulate, arguments, simulation
-from kumihimo import noise as noises
-from kumihimo.arguments import ALL, Ranks
-from kumihimo.errors import BadInput, KumihimoError, wrong_value
+from kumihimo import _collectives, _krylov_programs, _machine, _simulate
+from kumihimo.collectives import arguments
+from kumihimo.collectives.arguments import ALL, Ranks
+from kumihimo.predict import noise as noises
+from kumihimo.predict import simulation
+from kumihimo.text.errors import BadInput, KumihimoError, wrong_value
 
 HARTREE_FOCK = "hartree-fock"  # whose predictions are in hartree_fock_prediction
 PLAIN = "cg"  # what the other methods are compared with

@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, prod
 
-from kumihimo import _machine, _predict, _programs, simulation
+from kumihimo import _machine, _predict, _programs
 from kumihimo.app.prediction import Asked, cells_for_each, grid_of
-from kumihimo.arguments import ALL
-from kumihimo.errors import BadInput, not_applicable, wrong_value
+from kumihimo.collectives.arguments import ALL
+from kumihimo.predict import simulation
+from kumihimo.text.errors import BadInput, not_applicable, wrong_value
 
 
 @dataclass(frozen=True)

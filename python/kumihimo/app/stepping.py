@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kumihimo.app.launches import AppProblem
-from kumihimo.quantities import seconds_text, share_text
+from kumihimo.text.quantities import seconds_text, share_text
 
 PAGE_COLUMNS = ("variant", "p×t>", "lines changed>", "step>", "rate>", "of one pass>", "of hand-written>")
 COLUMNS = ("variant", "p×t>", "lines>", "step>", "rate>", "pass>", "by hand>")  # 80 characters

@@ -13,13 +13,15 @@ import re
 from math import floor, log2, prod
 from pathlib import Path
 
-from kumihimo import _plan, files, mpi
+from kumihimo import _plan
 from kumihimo.app.catalogue import AppCandidate, ApplicationRow
 from kumihimo.app.launches import AppProblem, Resources
-from kumihimo.errors import BadInput, wrong_value
 from kumihimo.kernel.wisdom import existing, locked
-from kumihimo.odd_bytes import to_json
-from kumihimo.wisdom_reading import usual_path
+from kumihimo.processes import mpi
+from kumihimo.run.wisdom_reading import usual_path
+from kumihimo.text import files
+from kumihimo.text.errors import BadInput, wrong_value
+from kumihimo.text.odd_bytes import to_json
 
 SUBJECT = "applications"
 KEY = (

@@ -12,12 +12,12 @@ import sys
 import time
 from typing import NoReturn
 
-from kumihimo.interrupts import leaving
+from kumihimo.processes.interrupts import leaving
 
 with leaving():
-    from kumihimo import errors
     from kumihimo.cli import terminal
-    from kumihimo.errors import BadInput, KumihimoError, NotApplicable
+    from kumihimo.text import errors
+    from kumihimo.text.errors import BadInput, KumihimoError, NotApplicable
 
 INTERRUPTED = 1
 VERSION = ["--version"]
@@ -102,7 +102,7 @@ def print_error(sentence: str, code: int) -> int:
 
 def refuse(sentence: str, code: int) -> int:
     """The same; of the ranks of one launch, which all refuse the same command line, the first says it."""
-    from kumihimo.launcher_environment import is_first
+    from kumihimo.processes.launcher_environment import is_first
 
     if is_first():
         return print_error(sentence, code)

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from math import log10
 from typing import Optional
 
-from kumihimo import launcher_environment
 from kumihimo.app import brief_choice, catalogue, choice, figures, launches, libraries, page, parts, stepping, wisdom
 from kumihimo.app.catalogue import AUTO, AppCandidate
 from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.cli import app_libraries, options, output, terminal
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenWhole
-from kumihimo.errors import BadInput, KumihimoError, NotApplicable, not_applicable, wrong_value
-from kumihimo.quantities import rate_text, seconds_text, share_text
+from kumihimo.processes import launcher_environment
+from kumihimo.text.errors import BadInput, KumihimoError, NotApplicable, not_applicable, wrong_value
+from kumihimo.text.quantities import rate_text, seconds_text, share_text
 
 MOST_RANKS = 1 << 20
 BRIEF, FRESH, TUNE, NO_TUNE = "brief", "--fresh", "--tune", "--no-tune"  # searches of --variant auto

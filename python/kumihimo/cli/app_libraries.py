@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kumihimo import launcher_environment
 from kumihimo.app import libraries
 from kumihimo.app.catalogue import AppCandidate
 from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.cli import output
-from kumihimo.errors import not_applicable, wrong_value
-from kumihimo.quantities import seconds_text
+from kumihimo.processes import launcher_environment
+from kumihimo.text.errors import not_applicable, wrong_value
+from kumihimo.text.quantities import seconds_text
 
 STATISTICS = ("min", "max", "mean", "stddev", "median")
 COLUMNS = ("library", *(f"{name}>" for name in STATISTICS), "interval>", "check")  # 79 characters

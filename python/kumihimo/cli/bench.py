@@ -6,18 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Optional, TypeVar
 
-from kumihimo import _collectives, arguments, bench, launcher_environment, mpi, programs, quantities
-from kumihimo import placement as placements
+from kumihimo import _collectives
 from kumihimo._plan import SMALLEST_TAG_UPPER_BOUND
-from kumihimo.arguments import Ranks
-from kumihimo.bench import formats, tuned
-from kumihimo.bench.cases import NODE, NONE, sizes_of
-from kumihimo.bench.job import Launcher
-from kumihimo.bench.programs import ProgramCase
 from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.options import option
-from kumihimo.errors import NotApplicable, not_applicable, wrong_value
-from kumihimo.sizes import parse_size, parse_sizes, text_of
+from kumihimo.collectives import arguments, program_sets
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.network import placement as placements
+from kumihimo.processes import launcher_environment, mpi
+from kumihimo.text import quantities
+from kumihimo.text.errors import NotApplicable, not_applicable, wrong_value
+from kumihimo.text.sizes import parse_size, parse_sizes, text_of
+from kumihimo.tune import bench
+from kumihimo.tune.bench import formats, tuned
+from kumihimo.tune.bench.cases import NODE, NONE, sizes_of
+from kumihimo.tune.bench.job import Launcher
+from kumihimo.tune.bench.programs import ProgramCase
 
 ALL, AUTO = "all", "auto"
 USUAL_SIZES = "8..16MiB"
@@ -109,7 +113,7 @@ def command(
         if format_ not in ("table", "json"):
             raise wrong_value("--format of a halo exchange or program file must be table or json", f"'{format_}'")
         if place is None:
-            ranks = programs.named(collective).ranks(Ranks(shape, ranks, each)).ranks
+            ranks = program_sets.named(collective).ranks(Ranks(shape, ranks, each)).ranks
         case = ProgramCase(
             collective,
             ranks_of(ranks, place, each, shape),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Optional
 
-from kumihimo import quantities
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, duration, option
-from kumihimo.errors import KumihimoError, did_you_mean, wrong_value
-from kumihimo.node import measurements, theory
-from kumihimo.node.theory import Peak
-from kumihimo.sizes import parse_size
+from kumihimo.network.node import measurements, theory
+from kumihimo.network.node.theory import Peak
+from kumihimo.text import quantities
+from kumihimo.text.errors import KumihimoError, did_you_mean, wrong_value
+from kumihimo.text.sizes import parse_size
 
 PARTS = ("stream", "dgemm", "hpcg")
 MOST_ROUNDS = 10_000

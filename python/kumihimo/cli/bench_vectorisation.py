@@ -6,12 +6,14 @@ import tempfile
 from pathlib import Path
 from typing import Optional
 
-from kumihimo import host_memory, quantities, vectorisation
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import did_you_mean, wrong_value
-from kumihimo.interrupts import ending_by_signal
-from kumihimo.vectorisation import advice, compiler, measurement
+from kumihimo.kernel import vectorisation
+from kumihimo.kernel.vectorisation import advice, compiler, measurement
+from kumihimo.processes import host_memory
+from kumihimo.processes.interrupts import ending_by_signal
+from kumihimo.text import quantities
+from kumihimo.text.errors import did_you_mean, wrong_value
 
 MOST_ROUNDS = 10_000
 ALL_SIZES = ",".join(vectorisation.SIZES)

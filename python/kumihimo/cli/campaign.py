@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Optional
 
-from kumihimo import odd_bytes
-from kumihimo.campaign import description, measured, running
-from kumihimo.campaign.database import FAILED, NOT_APPLICABLE, OK, Database, key_of
-from kumihimo.campaign.description import Campaign, Point
 from kumihimo.cli import campaign_points, options, output, progress
 from kumihimo.cli.options import option
 from kumihimo.cli.paths import WrittenWhole
-from kumihimo.errors import did_you_mean, errors_at, failed, wrong_value
-from kumihimo.package_files import folder
-from kumihimo.quantities import counted
+from kumihimo.predict.campaign import description, measured, running
+from kumihimo.predict.campaign.database import FAILED, NOT_APPLICABLE, OK, Database, key_of
+from kumihimo.predict.campaign.description import Campaign, Point
+from kumihimo.processes.package_files import folder
+from kumihimo.text import odd_bytes
+from kumihimo.text.errors import did_you_mean, errors_at, failed, wrong_value
+from kumihimo.text.quantities import counted
 
 Argument = options.argument("FILE", "Campaign file, or the name of one that comes with kumihimo.", Optional[str])
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import click
 
-from kumihimo.campaign.database import FAILED, NOT_APPLICABLE, OK
-from kumihimo.campaign.description import SimulateOption
 from kumihimo.cli import click_errors, verbs
-from kumihimo.errors import KumihimoError, NotApplicable, wrong_value
+from kumihimo.predict.campaign.database import FAILED, NOT_APPLICABLE, OK
+from kumihimo.predict.campaign.description import SimulateOption
+from kumihimo.text.errors import KumihimoError, NotApplicable, wrong_value
 
 NOT_OF_POINTS = ("json", "links", "page", "help")  # how results are shown
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumihimo import odd_bytes
-from kumihimo.campaign import comparison, page
-from kumihimo.campaign.database import OK, Database
-from kumihimo.campaign.expressions import CampaignExpression
 from kumihimo.cli import options, output
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import wrong_value
-from kumihimo.quantities import bytes_text, counted, seconds_text, share_text
+from kumihimo.predict.campaign import comparison, page
+from kumihimo.predict.campaign.database import OK, Database
+from kumihimo.predict.campaign.expressions import CampaignExpression
+from kumihimo.text import odd_bytes
+from kumihimo.text.errors import wrong_value
+from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
 
 def command(

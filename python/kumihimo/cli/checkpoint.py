@@ -7,18 +7,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from kumihimo import files
-from kumihimo.checkpoint import model, monte_carlo
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
-from kumihimo.documents import read_json
-from kumihimo.durations import duration_text, parse_duration
-from kumihimo.errors import missing, wrong_value
-from kumihimo.quantities import counted, share_text
-from kumihimo.sizes import parse_rate, parse_size
+from kumihimo.predict.checkpoint import model, monte_carlo
+from kumihimo.text import files
+from kumihimo.text.documents import read_json
+from kumihimo.text.durations import duration_text, parse_duration
+from kumihimo.text.errors import missing, wrong_value
+from kumihimo.text.quantities import counted, share_text
+from kumihimo.text.sizes import parse_rate, parse_size
 
 if TYPE_CHECKING:
-    from kumihimo.checkpoint.monte_carlo import SimulatedRuns
+    from kumihimo.predict.checkpoint.monte_carlo import SimulatedRuns
 
 AUTO = "auto"
 LARGEST_FILE = 1 << 30
@@ -327,7 +327,7 @@ def as_object(
 def page_of(
     asked: CheckpointQuestion, node_mtbf: float, case: model.CheckpointCase, found: dict[str, model.ExpectedRun]
 ) -> str:
-    from kumihimo.checkpoint import page
+    from kumihimo.predict.checkpoint import page
 
     of = found["asked"]
     numbers = [

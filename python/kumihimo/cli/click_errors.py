@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import click
 
-from kumihimo import errors
-from kumihimo.errors import BadInput
+from kumihimo.text import errors
+from kumihimo.text.errors import BadInput
 
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 

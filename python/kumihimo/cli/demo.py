@@ -13,19 +13,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kumihimo import experiment, mpi, report
 from kumihimo.cli import options
 from kumihimo.cli import report as report_verb
 from kumihimo.cli.options import option
 from kumihimo.cli.output import message
 from kumihimo.cli.paths import WrittenFolder
 from kumihimo.cli.progress import bars, run_interruptible
-from kumihimo.errors import Failed, KumihimoError
-from kumihimo.experiment import real_runs, unmodified
-from kumihimo.experiment.cases import Progress, silent
-from kumihimo.experiment.published import FULL_SHAPE, PAPER_SHAPE
-from kumihimo.report import golden
-from kumihimo.report.folder import LEFT_OUT, PAGE, Material, prepare, save
+from kumihimo.demo import experiment, report
+from kumihimo.demo.experiment import real_runs, unmodified
+from kumihimo.demo.experiment.cases import Progress, silent
+from kumihimo.demo.experiment.published import FULL_SHAPE, PAPER_SHAPE
+from kumihimo.demo.report import golden
+from kumihimo.demo.report.folder import LEFT_OUT, PAGE, Material, prepare, save
+from kumihimo.processes import mpi
+from kumihimo.text.errors import Failed, KumihimoError
 
 QUICK_SHAPES = ("12x6x8", "16x18x8")
 

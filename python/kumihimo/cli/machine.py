@@ -11,7 +11,7 @@ from kumihimo import _machine
 from kumihimo.cli import machine_calibrate, machine_measure, options, output
 from kumihimo.cli.machines import THIS_MACHINE, load, search
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import wrong_value
+from kumihimo.text.errors import wrong_value
 
 app = typer.Typer(help="List, show, measure, import and calibrate machine descriptions.")
 
@@ -51,7 +51,8 @@ def show(
     """Show the numbers of a machine with their sources; with --shape or --box, those of a job on that part."""
     machine = load(name)
     if shape is not None or box is not None or dead or routing is not None:
-        from kumihimo import arguments, simulation
+        from kumihimo.collectives import arguments
+        from kumihimo.predict import simulation
 
         part = simulation.Part(box, dead or [], routing)
         machine = simulation.on(machine, arguments.Ranks(shape, None, None), part).machine
@@ -77,7 +78,7 @@ def import_(
     Example:
     kumihimo machine import /etc/slurm/topology.conf --like reedbush-u -o my-cluster.toml
     """
-    from kumihimo import imports
+    from kumihimo.network import imports
 
     called = name if name is not None else (out or file).stem
     if not called or not all(c.isalnum() or c in "-_." for c in called):

@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kumihimo import _machine, files, odd_bytes
+from kumihimo import _machine
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import did_you_mean, wrong_value
-from kumihimo.package_files import folder
-from kumihimo.quantities import counted
+from kumihimo.processes.package_files import folder
+from kumihimo.text import files, odd_bytes
+from kumihimo.text.errors import did_you_mean, wrong_value
+from kumihimo.text.quantities import counted
 
 if TYPE_CHECKING:
-    from kumihimo.calibrate.cases import Predictor
-    from kumihimo.calibrate.report import CalibrationReport
+    from kumihimo.predict.calibrate.cases import Predictor
+    from kumihimo.predict.calibrate.report import CalibrationReport
 
 MODELS = ("flow", "exact")
 MOST_WORST = 10
@@ -39,7 +40,7 @@ def command(
     Example:
     kumihimo machine calibrate fugaku measured.csv --validate-on 'nodes > 100' -o my-fugaku.toml
     """
-    from kumihimo.calibrate import cases, fitting, report
+    from kumihimo.predict.calibrate import cases, fitting, report
 
     if model not in MODELS:
         raise wrong_value(f"--model must be one of {', '.join(MODELS)}", f"'{model}'")
@@ -81,7 +82,7 @@ def path_of(name: str) -> Path:
 
 def remarks(told: CalibrationReport, measured: Path) -> list[str]:
     """What the machine file says of its validation."""
-    from kumihimo.calibrate import report
+    from kumihimo.predict.calibrate import report
 
     lines = [f"Fitted to {odd_bytes.printable(measured.name)}, and validated where {told.condition}."]
     for cells in told.rows()[:2]:
@@ -91,7 +92,7 @@ def remarks(told: CalibrationReport, measured: Path) -> list[str]:
 
 
 def show(told: CalibrationReport, predictor: Predictor) -> None:
-    from kumihimo.calibrate import report
+    from kumihimo.predict.calibrate import report
 
     fit, kept = told.parts["fit"][0], told.parts["validation"][0]
     output.print_line(f"fitted to {counted(len(fit), 'time')}: {report.span(fit)}")

@@ -9,13 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kumihimo import files, launcher_environment, quantities
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import duration, option
-from kumihimo.errors import wrong_value
+from kumihimo.processes import launcher_environment
+from kumihimo.text import files, quantities
+from kumihimo.text.errors import wrong_value
 
 if TYPE_CHECKING:
-    from kumihimo.bench.measured import Measured
+    from kumihimo.tune.bench.measured import Measured
 
 MOST_SHOWN = 12  # rows of ranks
 LEAST_PIECES, MOST_PIECES = 100, 2**26
@@ -44,8 +45,9 @@ def command(
     kumihimo machine measure --noise --seconds 60s
     mpirun --hostfile hosts -n 8 kumihimo machine measure --out my-cluster.toml
     """
-    from kumihimo import bench, mpi
-    from kumihimo.bench import measured
+    from kumihimo.processes import mpi
+    from kumihimo.tune import bench
+    from kumihimo.tune.bench import measured
 
     called = checked_name(name)
     place = launcher_environment.place()
@@ -106,7 +108,7 @@ def checked_name(name: str | None) -> str:
 
 
 def checked_ranks(asked: int | None, place: launcher_environment.LaunchPlace | None) -> int:
-    from kumihimo import mpi
+    from kumihimo.processes import mpi
 
     if place and asked not in (None, place.ranks):
         raise wrong_value(f"mpirun has started {place.ranks} ranks", f"--ranks {asked}", "leave --ranks out")
@@ -139,8 +141,8 @@ def checked_file(asked: Path | None, name: str, suffix: str, option_name: str) -
 
 def stream() -> dict:
     """The triad on all processors, with the stores that are faster."""
-    from kumihimo.node import measurements
-    from kumihimo.node.theory import Peak
+    from kumihimo.network.node import measurements
+    from kumihimo.network.node.theory import Peak
 
     threads = measurements.processors()
     asked = measurements.NodeMeasurement([threads], 5, do=progress.run_interruptible)
@@ -151,7 +153,7 @@ def stream() -> dict:
 
 
 def trace_of(found: Measured) -> str:
-    from kumihimo.bench import noise
+    from kumihimo.tune.bench import noise
 
     series = found.noise
     quantum = quantities.seconds_text(min(each.quantum for each in series) * 1e-9)
@@ -166,7 +168,7 @@ def trace_of(found: Measured) -> str:
 
 
 def show(found: Measured, file: Path, trace_file: Path | None, as_json: bool) -> None:
-    from kumihimo.bench import measured, noise
+    from kumihimo.tune.bench import measured, noise
 
     statistics = noise.statistics(found.noise) if found.noise else None
     said = measured.notes(found)
@@ -224,7 +226,7 @@ def show_messages(found: Measured) -> None:
 
 def loggops_values(fit: dict) -> dict[str, str]:
     """As `simulate --loggops` takes them; without a limit of eager messages the largest one that it takes."""
-    from kumihimo.bench.measured import decimal
+    from kumihimo.tune.bench.measured import decimal
 
     values = {letter: decimal(fit[letter] * 1e9) for letter in "LogGOR"}
     return {**values, "S": str(2**46 if fit["S"] is None else fit["S"])}

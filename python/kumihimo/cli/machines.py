@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kumihimo import _machine
-from kumihimo.errors import errors_of_this_machine
-from kumihimo.package_files import folder
+from kumihimo.processes.package_files import folder
+from kumihimo.text.errors import errors_of_this_machine
 
 THIS_MACHINE = "this-machine"
 
@@ -20,7 +20,7 @@ def search() -> list[Path]:
 def load(name: str) -> _machine.Machine:
     """A described machine by name, or from the path of its file; this machine, measured now."""
     if name == THIS_MACHINE:
-        from kumihimo.bench.calibration import this_machine
+        from kumihimo.tune.bench.calibration import this_machine
 
         return this_machine()
     return _machine.load(name, search())

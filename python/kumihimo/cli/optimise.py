@@ -17,23 +17,26 @@ from pathlib import Path
 
 import typer
 
-from kumihimo import __version__, files, launch_lines, launcher_environment, preload, preload_obstacles
+from kumihimo import __version__
 from kumihimo.cli import options, output, progress, tuned_tables
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenFolder
-from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
-from kumihimo.optimise import advice, page
-from kumihimo.optimise.program_runs import JudgedRun, OptimisedProgram, check_repeats, difference, run, state_of
-from kumihimo.optimise.turns import LOOKS, Choices, Search, Turns, in_order
-from kumihimo.profile import collectives
-from kumihimo.profile.collectives import Collectives
-from kumihimo.program_keys import key_of, name_of
-from kumihimo.quantities import counted, seconds_text, share_text
-from kumihimo.sizes import with_unit
+from kumihimo.processes import launch_lines, launcher_environment
+from kumihimo.run import preload, preload_obstacles
+from kumihimo.run.profile import collectives
+from kumihimo.run.profile.collectives import Collectives
+from kumihimo.run.program_keys import key_of, name_of
+from kumihimo.text import files
+from kumihimo.text.errors import Failed, OutOfTime, failed, wrong_value
+from kumihimo.text.quantities import counted, seconds_text, share_text
+from kumihimo.text.sizes import with_unit
 from kumihimo.tune import program as tuning_of
 from kumihimo.tune import wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock
+from kumihimo.tune.optimise import advice, page
+from kumihimo.tune.optimise.program_runs import JudgedRun, OptimisedProgram, check_repeats, difference, run, state_of
+from kumihimo.tune.optimise.turns import LOOKS, Choices, Search, Turns, in_order
 from kumihimo.tune.targets import UNEQUAL
 
 TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs

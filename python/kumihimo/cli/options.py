@@ -13,11 +13,12 @@ import click
 import typer
 from click.core import ParameterSource
 
-from kumihimo import _collectives, _schedule, arguments
+from kumihimo import _collectives, _schedule
 from kumihimo.cli import paths
-from kumihimo.durations import parse_duration
-from kumihimo.errors import wrong_value
-from kumihimo.sizes import parse_size
+from kumihimo.collectives import arguments
+from kumihimo.text.durations import parse_duration
+from kumihimo.text.errors import wrong_value
+from kumihimo.text.sizes import parse_size
 
 
 def option(words: str, help_: str, type_: type = str, group: Optional[str] = None) -> object:
@@ -152,7 +153,7 @@ def refuse_beside(reason: str, *refused: str) -> None:
 
 def refuse_beside_model(model: str, subject: str) -> None:
     """Refuses a model that does not accept the subject, and what the command line gives and it does not understand."""
-    from kumihimo import models  # with all models: not at the start of each verb
+    from kumihimo.predict import models  # with all models: not at the start of each verb
 
     models.check(model, subject)
     for option, got in _given_on_command_line():

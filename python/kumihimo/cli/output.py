@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from kumihimo import cli, files, odd_bytes, quantities
-from kumihimo.errors import KumihimoError
+from kumihimo import cli
+from kumihimo.text import files, odd_bytes, quantities
+from kumihimo.text.errors import KumihimoError
 
 NARROWEST = 80  # columns of a terminal on which a table has a line below its head
 

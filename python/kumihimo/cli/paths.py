@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from kumihimo import files
-from kumihimo.durations import FORMS
-from kumihimo.errors import wrong_value
-from kumihimo.launcher_environment import is_first
+from kumihimo.processes.launcher_environment import is_first
+from kumihimo.text import files
+from kumihimo.text.durations import FORMS
+from kumihimo.text.errors import wrong_value
 
 VALUES = {"DIR": "a folder", "FILE": "a file", "TIME": FORMS}  # by metavar
 GIVEN = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)

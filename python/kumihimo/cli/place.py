@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kumihimo import _mapping, _placement, arguments, odd_bytes, quantities, simulation
+from kumihimo import _mapping, _placement
 from kumihimo.cli import machines, options, output, progress, terminal
 from kumihimo.cli.options import option
-from kumihimo.errors import KumihimoError, wrong_value
+from kumihimo.collectives import arguments
+from kumihimo.network.placement import Placed
 from kumihimo.place import outcome, outputs, page, request
 from kumihimo.place.request import PlaceRequest
-from kumihimo.placement import Placed
+from kumihimo.predict import simulation
+from kumihimo.text import odd_bytes, quantities
+from kumihimo.text.errors import KumihimoError, wrong_value
 
 NETWORK, SEARCH, OUTPUT = "Traffic and network", "Search", "Output"
 MOST_SHOWN = 6  # candidates

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from kumihimo import odd_bytes
 from kumihimo.cli import terminal
 from kumihimo.cli.output import message
-from kumihimo.interrupts import ending_by_signal
+from kumihimo.processes.interrupts import ending_by_signal
+from kumihimo.text import odd_bytes
 
 if TYPE_CHECKING:
     from rich.progress import Progress

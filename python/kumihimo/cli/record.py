@@ -10,12 +10,12 @@ from typing import Optional
 
 import typer
 
-from kumihimo import files
 from kumihimo.cli import options
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.output import OwnWork, interrupted, message, write, write_json
 from kumihimo.cli.paths import WrittenFolder, WrittenWhole
-from kumihimo.errors import NotApplicable, missing, wrong_value
+from kumihimo.text import files
+from kumihimo.text.errors import NotApplicable, missing, wrong_value
 
 app = typer.Typer()
 
@@ -74,8 +74,9 @@ def recorded(
     mpip: Path | None,
 ) -> int:
     """The exit status of the program, as it is."""
-    from kumihimo import launcher_environment, preload, preload_obstacles
-    from kumihimo.profile import reading, trace_folder
+    from kumihimo.processes import launcher_environment
+    from kumihimo.run import preload, preload_obstacles
+    from kumihimo.run.profile import reading, trace_folder
 
     first = launcher_environment.is_first()
     if found := preload_obstacles.obstacles(program):
@@ -133,7 +134,7 @@ def recorded(
 
 def finish_trace(own: OwnWork, folder: Path, profile: Path | None, with_otf2: bool) -> None:
     """Puts to the events of the ranks what a replay and other tools need."""
-    from kumihimo.profile import otf2_writing, trace_folder
+    from kumihimo.run.profile import otf2_writing, trace_folder
 
     events = 0
     with own.step("the trace"):
@@ -151,7 +152,7 @@ def finish_trace(own: OwnWork, folder: Path, profile: Path | None, with_otf2: bo
 
 
 def spans_nodes(profile: Path) -> bool:
-    from kumihimo.profile import reading
+    from kumihimo.run.profile import reading
 
     with reading.explained(profile):
         lines = reading.lines(profile)
@@ -175,8 +176,8 @@ def kept(summary: dict) -> bool:
 def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict, str]:
     """A profile as lines, as an object, and in the form of mpiP's report."""
     from kumihimo.cli import tuned_tables
-    from kumihimo.profile import collectives, reading, summary, totals
-    from kumihimo.profile import mpip as mpip_text
+    from kumihimo.run.profile import collectives, reading, summary, totals
+    from kumihimo.run.profile import mpip as mpip_text
 
     with reading.explained(path):
         sums = totals.of(path)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from kumihimo import models
 from kumihimo.cli import verbs
+from kumihimo.predict import models
 
 COLUMNS = 100  # of a line of prose
 KERNELS = "tune kernel"

@@ -7,16 +7,16 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kumihimo import quantities
 from kumihimo.cli import options, output, progress, simulate_faults
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import missing, wrong_value
+from kumihimo.text import quantities
+from kumihimo.text.errors import missing, wrong_value
 
 if TYPE_CHECKING:
     from kumihimo import _replay
-    from kumihimo.replay.models import Model
-    from kumihimo.replay.study import Change, Replay
-    from kumihimo.replay.trace import Trace
+    from kumihimo.predict.replay.models import Model
+    from kumihimo.predict.replay.study import Change, Replay
+    from kumihimo.predict.replay.trace import Trace
 
 MOST_SITES = 12  # rows of the table
 MOST_RANKS = 2**20
@@ -90,7 +90,7 @@ def command(
     kumihimo replay trace --machine fugaku --what-if
     """
     from kumihimo.cli.replay_models import Asked
-    from kumihimo.replay import choices, study
+    from kumihimo.predict.replay import choices, study
 
     asked = Asked(
         model, machine, shape, box, dead or [], routing, ranks_per_node, given, order, placement, loggops, noise,
@@ -108,11 +108,11 @@ def command(
     of_faults = progress.run_interruptible(lambda: study.with_faults(prediction))
     result = as_object(prediction, changes, trace) | new_grid | ({} if of_faults is None else {"faults": of_faults})
     if page:
-        from kumihimo.replay import page as pages
+        from kumihimo.predict.replay import page as pages
 
         output.write(page, pages.render(prediction, result))
     if timeline:
-        from kumihimo.replay import chrome
+        from kumihimo.predict.replay import chrome
 
         output.write(timeline, chrome.text(prediction))
     if goal:
@@ -136,11 +136,11 @@ def trace_of(name: str) -> Trace:
     if not name:
         raise missing("the trace", "name a folder of kumihimo record --trace")
     if name.startswith(GOAL):
-        from kumihimo.replay import goal_reading
+        from kumihimo.predict.replay import goal_reading
 
         options.refuse_beside("a GOAL file", *NOT_OF_GOAL)
         return goal_reading.read(name)
-    from kumihimo.replay import goal_reading, otf2_reading, recorded_reading
+    from kumihimo.predict.replay import goal_reading, otf2_reading, recorded_reading
 
     path = Path(name)
     if goal_reading.is_goal(path):
@@ -274,7 +274,7 @@ def of_recording(trace: Trace) -> list[str]:
 
 def of_gaps(trace: Trace) -> list[str]:
     """What the program did without a trace of it."""
-    from kumihimo.replay import otf2_calls
+    from kumihimo.predict.replay import otf2_calls
 
     lacking = [name for name in trace.silent if otf2_calls.moves_data(name)]
     warnings = []
@@ -323,7 +323,7 @@ def print_sites(prediction: Replay) -> None:
 
 def print_links(result: dict) -> None:
     """How busy the links of each class were."""
-    from kumihimo.replay.page import links
+    from kumihimo.predict.replay.page import links
 
     share = quantities.share_text
     rows = [(name, str(number), share(mean), share(most)) for name, number, mean, most in links(result)]

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kumihimo.cli import options
-from kumihimo.errors import KumihimoError, missing, wrong_value
+from kumihimo.text.errors import KumihimoError, missing, wrong_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from kumihimo import _machine, arguments
-    from kumihimo.allocation import Allocation
-    from kumihimo.placement import Wanted
-    from kumihimo.replay.models import Model
+    from kumihimo import _machine
+    from kumihimo.collectives import arguments
+    from kumihimo.network.placement import Wanted
+    from kumihimo.predict.replay.models import Model
+    from kumihimo.processes.allocation import Allocation
 
 MOST_FREE = 3  # nodes of a part for each node that the ranks need
 OF_MACHINE = ("shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
@@ -53,9 +54,10 @@ class Asked:
 
     def on(self, ranks: int) -> Model:
         """The model, with so many ranks on the machine."""
-        from kumihimo import faults, noise, packet, placement
-        from kumihimo.prediction import Setting
-        from kumihimo.replay.models import Model
+        from kumihimo.network import placement
+        from kumihimo.predict import faults, noise, packet
+        from kumihimo.predict.prediction import Setting
+        from kumihimo.predict.replay.models import Model
 
         of_packets = self.routing if self.model == "packet" and self.routing in packet.ROUTINGS else None
         options = {"loggops": self.loggops}
@@ -70,7 +72,7 @@ class Asked:
         return Model(setting, name, hosts is None)
 
     def hosts(self) -> Allocation | None:
-        from kumihimo import allocation
+        from kumihimo.processes import allocation
 
         return None if self.given is None else allocation.read(self.given, os.environ)
 
@@ -78,8 +80,9 @@ class Asked:
         self, ranks: int, routing: str | None, hosts: Allocation | None, wanted: Wanted | None
     ) -> tuple[_machine.Job, str, object]:
         """The nodes and slots of so many ranks, what to call them, and the placement."""
-        from kumihimo import arguments, simulation
         from kumihimo.cli import machines
+        from kumihimo.collectives import arguments
+        from kumihimo.predict import simulation
 
         each = arguments.ranks_per_node_named(self.ranks_per_node)
         loaded = machines.load(self.machine)
@@ -117,7 +120,7 @@ def first_job(
 def shapes_for(machine: _machine.Machine, ranks: int, each: int | tuple[int, ...] | None) -> Iterator[arguments.Ranks]:
     """Parts of a machine with as many nodes as the ranks need, of a torus or mesh in proportion; the best come first.
     Those with free nodes come last."""
-    from kumihimo import arguments
+    from kumihimo.collectives import arguments
 
     if machine.family == "single_node" or isinstance(each, tuple):
         yield arguments.Ranks(None, ranks, each)

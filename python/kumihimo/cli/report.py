@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumihimo import report
 from kumihimo.cli import options, output
 from kumihimo.cli.options import argument
-from kumihimo.report import numbers
-from kumihimo.report.folder import PAGE, Material
+from kumihimo.demo import report
+from kumihimo.demo.report import numbers
+from kumihimo.demo.report.folder import PAGE, Material
 
 
 def command(

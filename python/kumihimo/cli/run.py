@@ -8,12 +8,14 @@ from pathlib import Path
 
 import typer
 
-from kumihimo import _schedule, files, wisdom_reading
+from kumihimo import _schedule
 from kumihimo.cli.options import argument, duration, option, written
 from kumihimo.cli.output import OwnWork, interrupted, message, write_json
-from kumihimo.errors import did_you_mean, not_applicable, wrong_value
-from kumihimo.program_keys import key_of
-from kumihimo.sizes import with_unit
+from kumihimo.run import wisdom_reading
+from kumihimo.run.program_keys import key_of
+from kumihimo.text import files
+from kumihimo.text.errors import did_you_mean, not_applicable, wrong_value
+from kumihimo.text.sizes import with_unit
 from kumihimo.tune.targets import REDUCTIONS
 
 HOOKED = tuple(kind for kind in _schedule.collectives() if _schedule.meaning(kind).mpi_calls)
@@ -76,7 +78,8 @@ def command(
     The program is not recompiled: its MPI collectives are intercepted, in C and in Fortran. It reads standard input and
     writes standard output as usual. This command returns the exit status of the program, or 1 if that is 0 and the
     summary cannot be written."""
-    from kumihimo import launcher_environment, preload, preload_obstacles
+    from kumihimo.processes import launcher_environment
+    from kumihimo.run import preload, preload_obstacles
 
     mode = "exact" if exact_sums else "order" if reproducible else ""
     settings = {
@@ -214,7 +217,7 @@ def has_fixed_order(choice: dict) -> bool:
 
 def unheeded_parameters(choices: list[dict]) -> list[str]:
     """The parameters of the wisdom that only the simulator heeds."""
-    from kumihimo import arguments
+    from kumihimo.collectives import arguments
 
     with contextlib.suppress(TypeError, AttributeError):  # people may have written them
         return arguments.of_simulator_alone(dict.fromkeys(name for c in choices for name in c.get("parameters", {})))

@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 from typing import Optional
 
-from kumihimo import _collectives, _export, _topology, arguments, programs
-from kumihimo import placement as placements
+from kumihimo import _collectives, _export, _topology
 from kumihimo.cli import options, output
 from kumihimo.cli.options import option
-from kumihimo.errors import missing, wrong_value
-from kumihimo.guarantees import words
-from kumihimo.odd_bytes import to_json
-from kumihimo.sizes import parse_size
+from kumihimo.collectives import arguments, program_sets
+from kumihimo.collectives.guarantees import words
+from kumihimo.network import placement as placements
+from kumihimo.text.errors import missing, wrong_value
+from kumihimo.text.odd_bytes import to_json
+from kumihimo.text.sizes import parse_size
 
 DEFAULT_BYTES = "16MiB"
 
@@ -53,7 +54,7 @@ def command(
         if expand and not as_json:
             raise wrong_value("--expand needs --json", advice="add it")
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
-        named = programs.named(collective)
+        named = program_sets.named(collective)
         space = arguments.rank_space(named.ranks(arguments.Ranks(shape, ranks, each)))
         seats = _Seats(space, placements.wanted(order, placement), save_placement, ranks)
         _show(named.on(seats.space), seats, rank, expand, as_json)
@@ -95,9 +96,9 @@ def command(
         sys.stdout.write(_export.header_text(schedule, space) + promised + seats.line(rank) + "\n" + program)
 
 
-def _show(named: programs.Programs, seats: _Seats, rank: int, expand: bool, as_json: bool) -> None:
+def _show(named: program_sets.Programs, seats: _Seats, rank: int, expand: bool, as_json: bool) -> None:
     arguments.rank_of(rank, named.space.ranks)
-    with programs.unchanged(named.sets):
+    with program_sets.unchanged(named.sets):
         if expand:
             text = _export.expanded_json(named.sets) + "\n"
         elif as_json:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kumihimo import models, subjects
 from kumihimo.cli import options, output, progress, simulate_results
 from kumihimo.cli.simulate_request import Request
-from kumihimo.errors import NotApplicable, not_applicable
-from kumihimo.prediction import Prediction, Setting
-from kumihimo.subjects import Subject
+from kumihimo.predict import models, subjects
+from kumihimo.predict.prediction import Prediction, Setting
+from kumihimo.predict.subjects import Subject
+from kumihimo.text.errors import NotApplicable, not_applicable
 
 
 @options.with_parameters()

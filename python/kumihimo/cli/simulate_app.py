@@ -3,12 +3,14 @@ Hartree-Fock takes on a described machine."""
 
 from __future__ import annotations
 
-from kumihimo import arguments, models, quantities, simulation
 from kumihimo.app import prediction, stencil_prediction
-from kumihimo.arguments import Ranks
 from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import BadInput, not_applicable, wrong_value
+from kumihimo.collectives import arguments
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.predict import models, simulation
+from kumihimo.text import quantities
+from kumihimo.text.errors import BadInput, not_applicable, wrong_value
 
 
 def command(

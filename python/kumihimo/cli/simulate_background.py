@@ -6,15 +6,17 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kumihimo import _machine, _packet, quantities, simulation
-from kumihimo.background import spec, study
-from kumihimo.background.allocation import Allocator
+from kumihimo import _machine, _packet
 from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.simulate_request import Request
-from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
-from kumihimo.prediction import Setting
-from kumihimo.sizes import text_of
-from kumihimo.subjects import Subject
+from kumihimo.predict import simulation
+from kumihimo.predict.background import spec, study
+from kumihimo.predict.background.allocation import Allocator
+from kumihimo.predict.prediction import Setting
+from kumihimo.predict.subjects import Subject
+from kumihimo.text import quantities
+from kumihimo.text.errors import NotApplicable, missing, not_applicable, wrong_value
+from kumihimo.text.sizes import text_of
 
 BOTH = "both"
 DEFAULT_REPEATS = 20
@@ -151,7 +153,7 @@ class Beside:
 
     def show(self, results: list[dict], passed_over: list[dict], job: _machine.Job, made: study.Study) -> None:
         if self.request.page is not None:
-            from kumihimo.background import page
+            from kumihimo.predict.background import page
 
             output.write(self.request.page, page.render(results))
         if self.request.as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kumihimo.cli import output
-from kumihimo.quantities import seconds_text, share_text
+from kumihimo.text.quantities import seconds_text, share_text
 
 COLUMNS = (
     *("died at>", "complete>", "until>", "waiting>", "for the dead>", "for others>"),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kumihimo import _machine, arguments, models, simulation
+from kumihimo import _machine
 from kumihimo.app import hartree_fock_prediction, prediction
 from kumihimo.app.hartree_fock_prediction import Units
-from kumihimo.arguments import Ranks
 from kumihimo.cli import app, machines, output, progress
-from kumihimo.errors import not_applicable, wrong_value
-from kumihimo.quantities import counted, seconds_text, share_text
+from kumihimo.collectives import arguments
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.predict import models, simulation
+from kumihimo.text.errors import not_applicable, wrong_value
+from kumihimo.text.quantities import counted, seconds_text, share_text
 
 LIMIT_SECONDS = 3600.0  # of the measurement
 COLUMNS = ("ranks>", "build>", "computing>", "uneven>", "messages, sum>", "speed-up>", "efficiency>")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumihimo import over_time, pages, quantities
+from kumihimo import pages
 from kumihimo.cli import output
-from kumihimo.sizes import text_of
+from kumihimo.predict import over_time
+from kumihimo.text import quantities
+from kumihimo.text.sizes import text_of
 
 
 def write(path: Path, result: dict, shown: pages.HeatMap, network: str) -> None:

@@ -6,27 +6,18 @@ import os
 from dataclasses import dataclass, replace
 from typing import Optional
 
-from kumihimo import (
-    _packet,
-    _predict,
-    allocation,
-    arguments,
-    faults,
-    models,
-    over_time,
-    packet,
-    programs,
-    simulation,
-    subjects,
-)
-from kumihimo import noise as noises
-from kumihimo import placement as placements
-from kumihimo.arguments import CollectiveArguments, Ranks
+from kumihimo import _packet, _predict
 from kumihimo.cli import machines, options
 from kumihimo.cli.options import option
-from kumihimo.errors import missing, wrong_value
-from kumihimo.prediction import Setting
-from kumihimo.subjects import Subject
+from kumihimo.collectives import arguments, program_sets
+from kumihimo.collectives.arguments import CollectiveArguments, Ranks
+from kumihimo.network import placement as placements
+from kumihimo.predict import faults, models, over_time, packet, simulation, subjects
+from kumihimo.predict import noise as noises
+from kumihimo.predict.prediction import Setting
+from kumihimo.predict.subjects import Subject
+from kumihimo.processes import allocation
+from kumihimo.text.errors import missing, wrong_value
 
 OF_LOGGP = "Model loggp (LogGOPS)"
 OF_PACKET = "Model packet"
@@ -149,7 +140,7 @@ class Request:
         if kind == "goal":
             return subjects.read_goal(name)
         if kind == "programs":
-            return subjects.ProgramSets(programs.named(name))
+            return subjects.ProgramSets(program_sets.named(name))
         options.refuse_beside_collective(name)
         asked = CollectiveArguments(
             name,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumihimo import _goal, _machine, arguments, over_time, pages, quantities, simulation
+from kumihimo import _goal, _machine, pages
 from kumihimo.cli import output, simulate_faults, simulate_page
 from kumihimo.cli.simulate_request import Request
-from kumihimo.errors import wrong_value
-from kumihimo.prediction import Prediction, Setting
-from kumihimo.sizes import text_of
-from kumihimo.subjects import Subject
+from kumihimo.collectives import arguments
+from kumihimo.predict import over_time, simulation
+from kumihimo.predict.prediction import Prediction, Setting
+from kumihimo.predict.subjects import Subject
+from kumihimo.text import quantities
+from kumihimo.text.errors import wrong_value
+from kumihimo.text.sizes import text_of
 
 LATEST = 10  # ranks that --by-rank shows
 MOST_LINKS = 5  # that --links shows of each result

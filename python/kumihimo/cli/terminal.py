@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from kumihimo import odd_bytes
+from kumihimo.text import odd_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,21 +10,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Optional
 
-from kumihimo import __version__, arguments, files, launcher_environment, mpi, wisdom_reading
-from kumihimo.arguments import Ranks
-from kumihimo.bench import RealNodes
+from kumihimo import __version__
 from kumihimo.cli import options, output, progress, tuned_tables
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenFolder, WrittenWhole
-from kumihimo.errors import Failed, KumihimoError, did_you_mean, not_applicable, wrong_value
-from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
-from kumihimo.preload import HANDED_ON
-from kumihimo.profile import collectives as collectives_of
-from kumihimo.profile.collectives import Collectives
-from kumihimo.sizes import parse_sizes
+from kumihimo.collectives import arguments
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.processes import launcher_environment, mpi
+from kumihimo.run import wisdom_reading
+from kumihimo.run.preload import HANDED_ON
+from kumihimo.run.profile import collectives as collectives_of
+from kumihimo.run.profile.collectives import Collectives
+from kumihimo.text import files
+from kumihimo.text.errors import Failed, KumihimoError, did_you_mean, not_applicable, wrong_value
+from kumihimo.text.sizes import parse_sizes
 from kumihimo.tune import library_report, program, rehearsal, targets, time_shares, tuner, wisdom
+from kumihimo.tune.bench import RealNodes
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock, Launches, on_this_machine
+from kumihimo.tune.mpi_library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.tune.other_cases import USUAL
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
 
@@ -405,8 +409,8 @@ def stage_on(installation: mpi.Installation) -> tuple[rehearsal.Stage | None, li
 
 
 def simulate(asked: TuneCommand, name: str, ranks: Ranks, out: Path | None) -> dict:
-    from kumihimo import simulation
     from kumihimo.cli import machines
+    from kumihimo.predict import simulation
     from kumihimo.tune.simulated import Simulated, asked_of, predict
 
     job = simulation.on(machines.load(name), ranks)

@@ -9,12 +9,13 @@ from typing import Optional
 import click
 import typer
 
-from kumihimo import _plan, quantities
+from kumihimo import _plan
 from kumihimo.cli import options, output, progress, tune_program
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenWhole
-from kumihimo.errors import wrong_value
-from kumihimo.sizes import parse_sizes, text_of
+from kumihimo.text import quantities
+from kumihimo.text.errors import wrong_value
+from kumihimo.text.sizes import parse_sizes, text_of
 from kumihimo.tune import kernels, wisdom
 from kumihimo.tune.kernels import Key
 from kumihimo.tune.launches import BudgetClock

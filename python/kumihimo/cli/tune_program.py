@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from kumihimo import files, package_files, quantities
 from kumihimo.cli import options, output, progress
-from kumihimo.errors import missing, wrong_value
 from kumihimo.kernel import choices, programs, search, session
+from kumihimo.processes import package_files
+from kumihimo.text import files, quantities
+from kumihimo.text.errors import missing, wrong_value
 from kumihimo.tune import wisdom
 from kumihimo.tune.kernels import candidate_text, is_row_of, reason, row_of
 from kumihimo.tune.launches import BudgetClock

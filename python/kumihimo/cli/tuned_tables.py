@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kumihimo import mpi, quantities
-from kumihimo.arguments import parameters_text
 from kumihimo.cli import output
-from kumihimo.profile.collectives import Collectives, Late, Use
-from kumihimo.profile.summary import class_text
-from kumihimo.quantities import counted, seconds_text, share_text
-from kumihimo.sizes import text_of
+from kumihimo.collectives.arguments import parameters_text
+from kumihimo.processes import mpi
+from kumihimo.run.profile.collectives import Collectives, Late, Use
+from kumihimo.run.profile.summary import class_text
+from kumihimo.text import quantities
+from kumihimo.text.quantities import counted, seconds_text, share_text
+from kumihimo.text.sizes import text_of
 from kumihimo.tune.program import Gain, TuningPlan, forwarded, stood_in_for
 from kumihimo.tune.targets import UNEQUAL
 

@@ -20,10 +20,10 @@ import click
 import typer
 from typer.core import TyperGroup
 
-from kumihimo import odd_bytes
 from kumihimo.cli.paths import GIVEN, VALUES, NamedPath
-from kumihimo.errors import did_you_mean, wrong_value
-from kumihimo.interrupts import leaving
+from kumihimo.processes.interrupts import leaving
+from kumihimo.text import odd_bytes
+from kumihimo.text.errors import did_you_mean, wrong_value
 
 # In the order of use; `--help` shows them so. A verb may have two words.
 VERBS: tuple[str, ...] = (

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Optional
 
-from kumihimo import arguments, quantities, verification
-from kumihimo import placement as placements
-from kumihimo.arguments import CollectiveArguments, Ranks, moves_data
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
-from kumihimo.guarantees import WORDS, words
-from kumihimo.sizes import parse_size
+from kumihimo.collectives import arguments, verification
+from kumihimo.collectives.arguments import CollectiveArguments, Ranks, moves_data
+from kumihimo.collectives.guarantees import WORDS, words
+from kumihimo.network import placement as placements
+from kumihimo.text import quantities
+from kumihimo.text.errors import NotApplicable, missing, not_applicable, wrong_value
+from kumihimo.text.sizes import parse_size
 
 if TYPE_CHECKING:
-    from kumihimo import programs
+    from kumihimo.collectives import program_sets
 
 DEFAULT_BYTES = "16MiB"
 
@@ -56,12 +57,12 @@ def command(
         if arguments.within(name, number, bits) < 0:
             raise wrong_value(f"{name} must be at least 0", number)
     if arguments.names_programs(collective):
-        from kumihimo import programs
+        from kumihimo.collectives import program_sets
 
         options.refuse_beside_programs("order", "placement")
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
         wanted = placements.wanted(order, placement)
-        return verify_programs(programs.on(collective, Ranks(shape, ranks, each), wanted), as_json)
+        return verify_programs(program_sets.on(collective, Ranks(shape, ranks, each), wanted), as_json)
     if collective == arguments.ALL:
         collective = None
     if collective is not None:
@@ -103,11 +104,11 @@ def command(
     return 0 if all(result["ok"] for result in results) else 1
 
 
-def verify_programs(named: programs.Programs, as_json: bool) -> int:
+def verify_programs(named: program_sets.Programs, as_json: bool) -> int:
     """A proof of programs that are no collective."""
-    from kumihimo import programs
+    from kumihimo.collectives import program_sets
 
-    result = progress.run_interruptible(lambda: programs.verified(named))
+    result = progress.run_interruptible(lambda: program_sets.verified(named))
     if as_json:
         output.print_results_json([result])
         return 0 if result["ok"] else 1

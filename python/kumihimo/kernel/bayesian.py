@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from math import inf, log
 from random import Random
 
-from kumihimo.errors import failed
 from kumihimo.kernel.candidates import CandidateFamily, KernelCandidate, space
+from kumihimo.text.errors import failed
 
 WORST = 1e3  # times the slowest candidate: what a refused one counts as
 START = 8  # proposals before the first neighbour

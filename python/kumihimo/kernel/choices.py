@@ -6,9 +6,9 @@ import contextlib
 import os
 from pathlib import Path
 
-from kumihimo.documents import read_json
-from kumihimo.errors import KumihimoError, failed
 from kumihimo.kernel import identity
+from kumihimo.text.documents import read_json
+from kumihimo.text.errors import KumihimoError, failed
 
 VERSION = 1
 GOLDEN = "golden"

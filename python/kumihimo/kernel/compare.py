@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kumihimo.errors import wrong_value
+from kumihimo.text.errors import wrong_value
 
 NO_BOUND = "correct operations, or declare the kernel without a bound"
 UNIT_OF_FORMAT = {"f": 2.0**-24, "d": 2.0**-53, "e": 2.0**-11, "Zf": 2.0**-24, "Zd": 2.0**-53}

@@ -9,10 +9,10 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import child_output
-from kumihimo.errors import Failed, failed, wrong_value
 from kumihimo.kernel import identity
-from kumihimo.vectorisation.compiler import CompilerProcesses
+from kumihimo.kernel.vectorisation.compiler import CompilerProcesses
+from kumihimo.processes import child_output
+from kumihimo.text.errors import Failed, failed, wrong_value
 
 FLAGS = ("-O3", "-march=native", "-fopenmp-simd", "-fPIC", "-shared", "-w")
 LANGUAGES = {

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from kumihimo.errors import KumihimoError, wrong_value
 from kumihimo.kernel import choices, hints, identity, loops
 from kumihimo.kernel.variants import (
     CommandVariant,
@@ -17,6 +16,7 @@ from kumihimo.kernel.variants import (
     PythonVariant,
     SourceVariant,
 )
+from kumihimo.text.errors import KumihimoError, wrong_value
 
 TUNING = "KUMIHIMO_KERNEL_TUNING"  # descriptors of two pipes: the program is under `kumihimo tune kernel`
 EDGES = ("zeros", "huge", "tiny")

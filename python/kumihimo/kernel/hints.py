@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from math import lcm
 
-from kumihimo.errors import did_you_mean, wrong_value
+from kumihimo.text.errors import did_you_mean, wrong_value
 
 TRANSFORMATIONS = ("unroll", "align", "simd")
 MOST_TRIPS = 2**62

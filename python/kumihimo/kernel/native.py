@@ -7,9 +7,9 @@ import ctypes
 import ctypes.util
 from collections.abc import Callable
 
-from kumihimo.errors import failed, wrong_value
 from kumihimo.kernel.guards import Guarding, GuardZone
 from kumihimo.kernel.prototypes import CParameter, Prototype, parse
+from kumihimo.text.errors import failed, wrong_value
 
 TYPES: dict[str, type | None] = {
     "void": None,

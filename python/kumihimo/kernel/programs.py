@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo.errors import Failed, KumihimoError, did_you_mean, missing, wrong_value
 from kumihimo.kernel import choices, search, wisdom
 from kumihimo.kernel.candidates import KernelCandidate
 from kumihimo.kernel.declaration import check_name
 from kumihimo.kernel.hints import parse
 from kumihimo.kernel.session import Session
 from kumihimo.kernel.tuning import PRECIOUS, KernelTuning, Step, sizes_of
+from kumihimo.text.errors import Failed, KumihimoError, did_you_mean, missing, wrong_value
 from kumihimo.tune.launches import BudgetClock
 
 SUFFIX = ".py"

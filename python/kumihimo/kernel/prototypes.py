@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kumihimo.errors import wrong_value
+from kumihimo.text.errors import wrong_value
 
 FORM = "write one such as 'double dot(const double *x, const double *y, long n)'"
 TYPE_WORDS = ("char", "short", "int", "long", "float", "double", "unsigned", "signed", "const", "void")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil, inf
 from random import Random
 
-from kumihimo.errors import wrong_value
 from kumihimo.kernel.candidates import CandidateFamily, KernelCandidate, space
+from kumihimo.text.errors import wrong_value
 
 STRATEGIES = ("exhaustive", "random", "bayesian")
 SHARE = 0.1  # of the candidates that random and bayesian measure

@@ -21,11 +21,11 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from kumihimo.errors import BadInput, Failed, KumihimoError
 from kumihimo.kernel import cases, choices, identity
 from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, Overflowed, difference, shown, view_of
 from kumihimo.kernel.declaration import TUNING, Kernel
 from kumihimo.kernel.guards import GuardedArrays, WroteOutside, guarding
+from kumihimo.text.errors import BadInput, Failed, KumihimoError
 
 MOST_KEPT = 2**20  # trips of golden results
 NOTHING = "nothing can be compared: the golden copy returns None and has no outputs; return a result or declare outputs"

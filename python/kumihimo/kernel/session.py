@@ -13,9 +13,9 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-from kumihimo.errors import BadInput, Failed, failed
 from kumihimo.kernel.declaration import TUNING
-from kumihimo.quantities import seconds_text
+from kumihimo.text.errors import BadInput, Failed, failed
+from kumihimo.text.quantities import seconds_text
 
 START_SECONDS = 300.0  # for a program to call its first kernel
 MOST_OF_AN_ANSWER = 64 << 20  # bytes

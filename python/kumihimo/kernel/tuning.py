@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from math import ceil, inf, log
 from pathlib import Path
 
-from kumihimo.errors import Failed, failed, wrong_value
 from kumihimo.kernel import compiling, loops, rounds, search
 from kumihimo.kernel.candidates import CandidateFamily, KernelCandidate, space
 from kumihimo.kernel.choices import GOLDEN
 from kumihimo.kernel.hints import KernelHints, parse
 from kumihimo.kernel.rounds import QuickLook, RoundEffort, Runner
 from kumihimo.kernel.session import Changed, Crashed, Ended, Session
-from kumihimo.ranges import FARTHEST
+from kumihimo.text.errors import Failed, failed, wrong_value
+from kumihimo.text.ranges import FARTHEST
 
 USUAL_SIZES = (64, 512, 4096, 32768, 262144)
 PRECIOUS = 4  # times the effort of another kernel

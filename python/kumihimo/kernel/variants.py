@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import child_output
-from kumihimo.errors import failed
 from kumihimo.kernel import identity, native
 from kumihimo.kernel.loops import Loop
+from kumihimo.processes import child_output
+from kumihimo.text.errors import failed
 
 Values = Mapping[str, object]
 

@@ -10,12 +10,12 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kumihimo import files
-from kumihimo.documents import read_json
-from kumihimo.errors import wrong_value
 from kumihimo.kernel import choices
 from kumihimo.kernel.candidates import KernelCandidate
-from kumihimo.ranges import FARTHEST, ranges
+from kumihimo.text import files
+from kumihimo.text.documents import read_json
+from kumihimo.text.errors import wrong_value
+from kumihimo.text.ranges import FARTHEST, ranges
 from kumihimo.tune.wisdom import as_text, rounded
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.kernel import declaration, serving
+from kumihimo.text.errors import BadInput, KumihimoError
 
 
 def main(path: str) -> None:

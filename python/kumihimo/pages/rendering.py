@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from kumihimo.odd_bytes import to_json
 from kumihimo.pages.parts import DrawnPart, PagePart, PageSection
+from kumihimo.text.odd_bytes import to_json
 
 FOLDER = Path(__file__).parent
 FOOTER = "Made by Kumihimo. This page needs no network."

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from kumihimo import _mapping, _placement, _predict, _traffic, placement
-from kumihimo.errors import KumihimoError
+from kumihimo import _mapping, _placement, _predict, _traffic
+from kumihimo.network import placement
 from kumihimo.place.request import PlaceRequest
+from kumihimo.text.errors import KumihimoError
 
 MOST_PREDICTED = 4096  # ranks: the flow model takes seconds beyond
 

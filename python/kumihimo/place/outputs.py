@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _placement, files, mpi
-from kumihimo.errors import BadInput, did_you_mean, failed, wrong_value
+from kumihimo import _placement
 from kumihimo.place.request import JobNetwork
+from kumihimo.processes import mpi
+from kumihimo.text import files
+from kumihimo.text.errors import BadInput, did_you_mean, failed, wrong_value
 
 FILES = {  # by format, without another name
     "openmpi4": "rankfile",

@@ -8,7 +8,7 @@ from statistics import fmean as mean
 
 from kumihimo import _machine, _mapping, _placement, _topology, pages
 from kumihimo.place.request import PlaceRequest
-from kumihimo.quantities import bytes_text, counted, seconds_text, share_text
+from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
 MOST_NODES = 6000  # of the picture that turns
 MOST_CELLS = 20_000  # of the flat pictures; beyond, a cell is the busiest of several links, or one of several nodes

@@ -7,24 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kumihimo import (
-    _machine,
-    _mapping,
-    _placement,
-    _schedule,
-    _topology,
-    allocation,
-    documents,
-    files,
-    odd_bytes,
-    simulation,
-)
-from kumihimo import placement as placements
-from kumihimo.arguments import Ranks
-from kumihimo.errors import BadInput, missing, wrong_value
-from kumihimo.imports import hwloc
+from kumihimo import _machine, _mapping, _placement, _schedule, _topology
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.network import placement as placements
+from kumihimo.network.imports import hwloc
 from kumihimo.place import sources
-from kumihimo.quantities import counted
+from kumihimo.predict import simulation
+from kumihimo.processes import allocation
+from kumihimo.text import documents, files, odd_bytes
+from kumihimo.text.errors import BadInput, missing, wrong_value
+from kumihimo.text.quantities import counted
 
 OBJECTIVES = ("hop-bytes", "links", "time", "off-node")
 EFFORTS = ("fast", "standard", "thorough")

@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _collectives, _programs, _schedule, _topology, _traffic, arguments, files, programs
-from kumihimo.arguments import FILE, HALO, CollectiveArguments, Ranks
-from kumihimo.errors import BadInput, did_you_mean, missing, wrong_value
-from kumihimo.profile import reading
-from kumihimo.quantities import bytes_text, counted, share_text
-from kumihimo.sizes import parse_size
+from kumihimo import _collectives, _programs, _schedule, _topology, _traffic
+from kumihimo.collectives import arguments, program_sets
+from kumihimo.collectives.arguments import FILE, HALO, CollectiveArguments, Ranks
+from kumihimo.run.profile import reading
+from kumihimo.text import files
+from kumihimo.text.errors import BadInput, did_you_mean, missing, wrong_value
+from kumihimo.text.quantities import bytes_text, counted, share_text
+from kumihimo.text.sizes import parse_size
 
 KINDS = {
     "profile": "a profile of kumihimo record",
@@ -73,7 +75,7 @@ def _of_pattern(text: str) -> TrafficSource:
 
 def _of_programs(path: str) -> TrafficSource:
     sets = _programs.open_file(path)
-    with programs.unchanged(sets):
+    with program_sets.unchanged(sets):
         traffic = _traffic.of_programs(sets)
     return TrafficSource(traffic, f"programs of {counted(sets.ranks, 'rank')} in {path}", programs=sets)
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from kumihimo import _measure
-from kumihimo.bench.tuned import Choice, ratios_of
-from kumihimo.errors import OutOfTime
+from kumihimo.text.errors import OutOfTime
+from kumihimo.tune.bench.tuned import Choice, ratios_of
 
 LEAST_LAUNCHES = 6  # from which the interval covers 95 %
 MOST_LAUNCHES = 15  # of those that are looked at

@@ -13,10 +13,10 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from kumihimo import files
-from kumihimo.documents import read_json
-from kumihimo.errors import failed
-from kumihimo.odd_bytes import to_json
+from kumihimo.text import files
+from kumihimo.text.documents import read_json
+from kumihimo.text.errors import failed
+from kumihimo.text.odd_bytes import to_json
 
 VERSION = 1
 

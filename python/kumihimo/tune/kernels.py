@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from math import inf, isqrt
 
 from kumihimo import _plan
-from kumihimo.errors import BadInput, NotApplicable, not_applicable, wrong_value
-from kumihimo.ranges import FARTHEST, ranges
+from kumihimo.text.errors import BadInput, NotApplicable, not_applicable, wrong_value
+from kumihimo.text.ranges import FARTHEST, ranges
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.wisdom import rounded
 

@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from random import Random
 
-from kumihimo import bench, mpi
-from kumihimo.bench import BenchCase
-from kumihimo.errors import Failed, OutOfTime
+from kumihimo.processes import mpi
+from kumihimo.text.errors import Failed, OutOfTime
+from kumihimo.tune import bench
+from kumihimo.tune.bench import BenchCase
 from kumihimo.tune.journal import Journal
 
 LEAST_SECONDS = 1.0  # that a launch needs: one is not begun with less

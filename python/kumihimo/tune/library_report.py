@@ -9,18 +9,18 @@ from dataclasses import asdict, dataclass, field, replace
 from math import ceil
 from pathlib import Path
 
-from kumihimo import library, mpi
-from kumihimo.bench import OtherNodes, RealNodes, real_nodes
-from kumihimo.errors import Failed, NotApplicable, OutOfTime
-from kumihimo.library.algorithms import COLLECTIVES, DEFAULT, Algorithm, Catalogue
-from kumihimo.library.fingerprints import Setup
-from kumihimo.library.guidelines import Violation, violations
-from kumihimo.library.measure import Effort, LibraryRow, LibraryTable, measure
-from kumihimo.sizes import text_of
-from kumihimo.tune import search
+from kumihimo.processes import mpi
+from kumihimo.text.errors import Failed, NotApplicable, OutOfTime
+from kumihimo.text.sizes import text_of
+from kumihimo.tune import mpi_library, search
+from kumihimo.tune.bench import OtherNodes, RealNodes, real_nodes
 from kumihimo.tune.final_comparison import LEAST_LAUNCHES
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import LEAST_SECONDS, BudgetClock
+from kumihimo.tune.mpi_library.algorithms import COLLECTIVES, DEFAULT, Algorithm, Catalogue
+from kumihimo.tune.mpi_library.fingerprints import Setup
+from kumihimo.tune.mpi_library.guidelines import Violation, violations
+from kumihimo.tune.mpi_library.measure import Effort, LibraryRow, LibraryTable, measure
 
 GUIDELINES_SHARE = 0.1  # of the budget
 OWN_SHARE = 0.5  # beside --export, which has what our own search leaves: at most, of the time of a number of ranks
@@ -45,7 +45,7 @@ class LibraryReport:
         self.violations += [{"ranks": ranks, **asdict(v), "text": v.line()} for v in found]
 
     def add_files(
-        self, ranks: int, asked: Sequence[int], results: library.Results, written: Sequence[library.WrittenFile]
+        self, ranks: int, asked: Sequence[int], results: mpi_library.Results, written: Sequence[mpi_library.WrittenFile]
     ) -> None:
         """The files that were written, and the sizes that there was no time for."""
         self.exports += [each.lines() for each in written]
@@ -93,13 +93,13 @@ class LibraryStudy:
         try:
             setup = self.setup(number, seconds)
             effort = Effort(LEAST_LAUNCHES, CASE_SECONDS, seconds=EXPORT_MEASURING * setup.seconds)
-            results = library.tune(setup, effort)
+            results = mpi_library.tune(setup, effort)
             report.add_violations(number, results.violations)
-            written = library.export(results, folder if len(ranks) == 1 else folder / f"{number}-ranks")
+            written = mpi_library.export(results, folder if len(ranks) == 1 else folder / f"{number}-ranks")
             report.add_files(number, setup.sizes, results, written)
         except (OutOfTime, NotApplicable, Failed) as reason:
             why = str(reason)
-            if isinstance(reason, library.NoTime):
+            if isinstance(reason, mpi_library.NoTime):
                 budget = 5 * ceil(reason.needed / EXPORT_MEASURING / (1 - OWN_SHARE) * len(ranks) / 5)
                 why = f"no time for --export on {number} ranks; give a --budget of about {budget}s (the same command"
                 why += " continues)"

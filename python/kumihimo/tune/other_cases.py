@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kumihimo import _schedule
-from kumihimo.bench.cases import BenchCase, applies
-from kumihimo.bench.tuned import Choice
-from kumihimo.profile.collectives import Form
-from kumihimo.ranges import times_apart
+from kumihimo.run.profile.collectives import Form
+from kumihimo.text.ranges import times_apart
+from kumihimo.tune.bench.cases import BenchCase, applies
+from kumihimo.tune.bench.tuned import Choice
 from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.targets import in_form
 

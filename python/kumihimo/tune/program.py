@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, lcm
 
-from kumihimo import _schedule, arguments
-from kumihimo.bench.cases import MOST_BYTES, BenchCase, applies
-from kumihimo.errors import KumihimoError
-from kumihimo.profile.collectives import BLOCKING, NON_BLOCKING, PERSISTENT, Collectives, Form, Use
+from kumihimo import _schedule
+from kumihimo.collectives import arguments
+from kumihimo.run.profile.collectives import BLOCKING, NON_BLOCKING, PERSISTENT, Collectives, Form, Use
+from kumihimo.text.errors import KumihimoError
+from kumihimo.tune.bench.cases import MOST_BYTES, BenchCase, applies
 from kumihimo.tune.rehearsal import BACK_TO_BACK, BETWEEN, OVER_COMPUTATION
 from kumihimo.tune.search import ELEMENT
 from kumihimo.tune.targets import COLLECTIVES, MEASURED_COUNTS, UNEQUAL, ProgramDemand, Target

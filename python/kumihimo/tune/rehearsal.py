@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from kumihimo import mpi, preload
-from kumihimo.bench import BenchCase
-from kumihimo.bench.job import run_rehearsal
-from kumihimo.bench.tuned import Choice
-from kumihimo.errors import OutOfTime
-from kumihimo.ranges import times_apart
+from kumihimo.processes import mpi
+from kumihimo.run import preload
+from kumihimo.text.errors import OutOfTime
+from kumihimo.text.ranges import times_apart
 from kumihimo.tune import wisdom
+from kumihimo.tune.bench import BenchCase
+from kumihimo.tune.bench.job import run_rehearsal
+from kumihimo.tune.bench.tuned import Choice
 from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.launches import Measure
 

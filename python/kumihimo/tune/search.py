@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from math import log
 
 from kumihimo import _collectives
-from kumihimo.bench import tuned, variations
-from kumihimo.bench.cases import BenchCase, cases_of_all
-from kumihimo.bench.tuned import CaseTuning, Choice
-from kumihimo.errors import NotApplicable, OutOfTime
-from kumihimo.ranges import times_apart
+from kumihimo.text.errors import NotApplicable, OutOfTime
+from kumihimo.text.ranges import times_apart
+from kumihimo.tune.bench import tuned, variations
+from kumihimo.tune.bench.cases import BenchCase, cases_of_all
+from kumihimo.tune.bench.tuned import CaseTuning, Choice
 
 STRIDE = 3  # of the sizes, in the first look
 ELEMENT = 8  # bytes

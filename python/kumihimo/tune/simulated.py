@@ -6,15 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from kumihimo import _collectives, _machine, simulation
-from kumihimo.arguments import CollectiveArguments
-from kumihimo.bench import variations
-from kumihimo.bench.cases import sizes_of
-from kumihimo.bench.tuned import Choice
-from kumihimo.errors import NotApplicable, OutOfTime, not_applicable
-from kumihimo.prediction import Setting
-from kumihimo.ranges import ranges
+from kumihimo import _collectives, _machine
+from kumihimo.collectives.arguments import CollectiveArguments
+from kumihimo.predict import simulation
+from kumihimo.predict.prediction import Setting
+from kumihimo.text.errors import NotApplicable, OutOfTime, not_applicable
+from kumihimo.text.ranges import ranges
 from kumihimo.tune import search
+from kumihimo.tune.bench import variations
+from kumihimo.tune.bench.cases import sizes_of
+from kumihimo.tune.bench.tuned import Choice
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.targets import ANY

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from kumihimo import _collectives, _export, _schedule, arguments, mpi
-from kumihimo.arguments import Ranks
-from kumihimo.bench import RealNodes
-from kumihimo.bench.cases import NODE, NONE, BenchCase, rank_space, sizes_of
-from kumihimo.errors import KumihimoError
-from kumihimo.profile.collectives import NON_BLOCKING, Form
+from kumihimo import _collectives, _export, _schedule
+from kumihimo.collectives import arguments
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.processes import mpi
+from kumihimo.run.profile.collectives import NON_BLOCKING, Form
+from kumihimo.text.errors import KumihimoError
+from kumihimo.tune.bench import RealNodes
+from kumihimo.tune.bench.cases import NODE, NONE, BenchCase, rank_space, sizes_of
 
 USUAL = ("allreduce", "bcast", "reduce")  # that are tuned for unless others are named
 COLLECTIVES = tuple(  # that MPI has, the most used first

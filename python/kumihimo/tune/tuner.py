@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import inf, sqrt
 
-from kumihimo import _collectives, mpi
-from kumihimo.bench import BenchCase, RealNodes, real_nodes, run_check, run_measure
-from kumihimo.bench.cases import rank_space
-from kumihimo.bench.tuned import CaseEffort, CaseTuning, Choice
-from kumihimo.errors import Failed, OutOfTime
+from kumihimo import _collectives
+from kumihimo.processes import mpi
+from kumihimo.text.errors import Failed, OutOfTime
 from kumihimo.tune import rehearsal, search, wisdom
+from kumihimo.tune.bench import BenchCase, RealNodes, real_nodes, run_check, run_measure
+from kumihimo.tune.bench.cases import rank_space
+from kumihimo.tune.bench.tuned import CaseEffort, CaseTuning, Choice
 from kumihimo.tune.final_comparison import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock, Launches, key_of

@@ -10,16 +10,17 @@ from datetime import datetime, timezone
 from math import inf
 from pathlib import Path
 
-from kumihimo import __version__, _plan, files
-from kumihimo.bench.tuned import Choice
-from kumihimo.documents import read_json
-from kumihimo.errors import BadInput, wrong_value
-from kumihimo.odd_bytes import to_json
-from kumihimo.ranges import ranges
+from kumihimo import __version__, _plan
+from kumihimo.run.wisdom_reading import folder, usual_path
+from kumihimo.text import files
+from kumihimo.text.documents import read_json
+from kumihimo.text.errors import BadInput, wrong_value
+from kumihimo.text.odd_bytes import to_json
+from kumihimo.text.ranges import ranges
+from kumihimo.tune.bench.tuned import Choice
 from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.targets import Target
-from kumihimo.wisdom_reading import folder, usual_path
 
 LIBRARY: Choice = ("library", ())
 KEY = (  # of a collective, of a kernel

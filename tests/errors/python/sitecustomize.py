@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def observe() -> None:
-    from kumihimo import errors
+    from kumihimo.text import errors
 
     list_ = Path(os.environ["KUMIHIMO_ERROR_LIST"])
     initialise = errors.KumihimoError.__init__

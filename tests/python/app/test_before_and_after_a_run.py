@@ -12,7 +12,7 @@ import pytest
 from kumihimo.app import catalogue
 from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.cli import app, output
-from kumihimo.errors import Failed, NotApplicable
+from kumihimo.text.errors import Failed, NotApplicable
 
 SMALL = ("app", "poisson3d", "--size", "8", "--variant", "golden", "--threads", "1")
 

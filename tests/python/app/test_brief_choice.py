@@ -12,7 +12,7 @@ from kumihimo.app import brief_choice
 from kumihimo.app.brief_choice import in_order
 from kumihimo.app.catalogue import AppCandidate, ApplicationRow, Share
 from kumihimo.app.launches import AppProblem, AppRun, Resources
-from kumihimo.errors import BadInput, Failed, OutOfTime
+from kumihimo.text.errors import BadInput, Failed, OutOfTime
 
 ROWS = tuple({"name": name, "parameters": []} for name in ("golden", "slow", "fast", "other"))
 APPLICATION = ApplicationRow("toy", "", "", "", "64", "abc", ("cg",), ROWS, (), usual=("slow", "other"))

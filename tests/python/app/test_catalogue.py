@@ -8,7 +8,7 @@ import pytest
 
 from kumihimo.app import catalogue
 from kumihimo.app.catalogue import AppCandidate, ApplicationRow, candidates, every_candidate, settings_of
-from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
+from kumihimo.text.errors import BadInput, Failed, KumihimoError, NotApplicable
 
 COLOURS = {"name": "colours", "meaning": "", "symbol": "N", "min": 2, "max": 400, "values": [40, 10, 100]}
 CHUNK = {"name": "chunk", "meaning": "", "symbol": "N", "min": 1, "max": 64, "values": [8, 16]}

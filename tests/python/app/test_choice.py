@@ -9,7 +9,7 @@ import pytest
 from kumihimo.app import choice
 from kumihimo.app.catalogue import AppCandidate, ApplicationRow
 from kumihimo.app.launches import AppProblem, AppRun, Resources
-from kumihimo.errors import BadInput, Failed
+from kumihimo.text.errors import BadInput, Failed
 
 APPLICATION = ApplicationRow("toy", "", "", "", "64", "abc", ("cg",), ({"name": "golden", "parameters": []},), ())
 PROBLEM = AppProblem(APPLICATION, "64", {}, "cg")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi
-from kumihimo.processes import command_of, is_running, processes
+from kumihimo.processes import mpi
+from kumihimo.processes.visible import command_of, is_running, processes
 
 
 def found_of(ended) -> dict:

@@ -10,7 +10,7 @@ import pytest
 from kumihimo import _goal
 from kumihimo._base import UnitDeal
 from kumihimo.app.dealing import Deal
-from kumihimo.prediction import Setting
+from kumihimo.predict.prediction import Setting
 
 FREE = "L=0,o=0,g=0,G=0,O=0,S=65535"
 

@@ -11,7 +11,7 @@ import pytest
 
 from kumihimo.app import figures, page
 from kumihimo.app.catalogue import ApplicationRow
-from kumihimo.errors import Failed
+from kumihimo.text.errors import Failed
 
 VARIANTS = ({"name": "golden", "parameters": []}, {"name": "fast", "parameters": []})
 APPLICATION = ApplicationRow("toy", "a <toy>", "", "", "64", "abc", ("cg",), VARIANTS, ())

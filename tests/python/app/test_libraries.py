@@ -9,12 +9,12 @@ from statistics import mean, stdev
 
 import pytest
 
-from kumihimo import mpi
 from kumihimo.app import libraries, page
 from kumihimo.app.catalogue import AppCandidate, ApplicationRow
 from kumihimo.app.launches import AppProblem, AppRun, Resources
 from kumihimo.cli import app_libraries
-from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.processes import mpi
+from kumihimo.text.errors import BadInput, NotApplicable
 
 APPLICATION = ApplicationRow("fem-cube", "", "", "nodes", "32", "", ("cg",), ({"name": "golden"},), ())
 PROBLEM = AppProblem(APPLICATION, "32", {}, "cg")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi
 from kumihimo.app import wisdom
 from kumihimo.app.catalogue import AppCandidate, ApplicationRow
 from kumihimo.app.launches import AppProblem, Resources
-from kumihimo.errors import BadInput
+from kumihimo.processes import mpi
+from kumihimo.text.errors import BadInput
 
 M = [{"name": "m", "min": 0, "max": 9, "values": [4]}]
 VARIANTS = ({"name": "golden", "parameters": []}, *({"name": n, "parameters": M} for n in ("fast", "other", "again")))

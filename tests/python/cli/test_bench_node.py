@@ -10,8 +10,8 @@ import pytest
 
 from kumihimo import _node
 from kumihimo.cli import bench_node
-from kumihimo.errors import BadInput, Failed
-from kumihimo.node import measurements, statistics, theory
+from kumihimo.network.node import measurements, statistics, theory
+from kumihimo.text.errors import BadInput, Failed
 
 TINY = ("--threads", "1,2", "--rounds", "3", "--array", "64KiB", "--dgemm-size", "64", "--size", "16")
 

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import host_memory, vectorisation
 from kumihimo.cli import bench_vectorisation
-from kumihimo.errors import BadInput, Failed
-from kumihimo.processes import is_running
-from kumihimo.vectorisation import advice, compiler, measurement
+from kumihimo.kernel import vectorisation
+from kumihimo.kernel.vectorisation import advice, compiler, measurement
+from kumihimo.processes import host_memory
+from kumihimo.processes.visible import is_running
+from kumihimo.text.errors import BadInput, Failed
 
 SHORT = ("--sizes", "small", "--rounds", "3")
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]

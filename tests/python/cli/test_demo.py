@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import bench
 from kumihimo.cli import demo, report
-from kumihimo.errors import BadInput, Failed, OutOfTime, failed
-from kumihimo.experiment import real_runs, unmodified
+from kumihimo.demo.experiment import real_runs, unmodified
+from kumihimo.text.errors import BadInput, Failed, OutOfTime, failed
+from kumihimo.tune import bench
 
 NO_LIBRARY = failed("no MPI library on this machine", advice="install openmpi-bin")
 

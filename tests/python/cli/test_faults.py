@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kumihimo import models
+from kumihimo.predict import models
 
 LOGGOPS = "L=2500,o=1500,g=1000,G=6,O=0,S=65535"
 RELAY = """num_ranks 4

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi, preload
+from kumihimo.processes import mpi
+from kumihimo.run import preload
 
 # One process begins MPI, and the other, which has seen what that makes, never does.
 KILLED = """

@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from kumihimo import cli, mpi
+from kumihimo import cli
+from kumihimo.processes import mpi
 
 
 def test_list(kumihimo):

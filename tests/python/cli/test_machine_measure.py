@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi
-from kumihimo.processes import processes
+from kumihimo.processes import mpi
+from kumihimo.processes.visible import processes
 
 needs_mpi = [pytest.mark.mpi, pytest.mark.skipif(not mpi.discover(), reason="no MPI library on this machine")]
 

@@ -16,7 +16,7 @@ import pytest
 from kumihimo import _plan, cli
 from kumihimo.cli import verbs
 from kumihimo.cli.reference import commands_of
-from kumihimo.odd_bytes import to_json
+from kumihimo.text.odd_bytes import to_json
 
 GIB = 2**30
 NOT_UTF8 = os.fsdecode(b"a\xfb")

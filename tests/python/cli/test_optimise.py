@@ -17,11 +17,12 @@ import pytest
 from by_c_names import BEGINNING
 from waiting import PATIENCE
 
-from kumihimo import mpi, wisdom_reading
 from kumihimo.cli import optimise
-from kumihimo.optimise.program_runs import OptimisedProgram
-from kumihimo.program_keys import key_of
+from kumihimo.processes import mpi
+from kumihimo.run import wisdom_reading
+from kumihimo.run.program_keys import key_of
 from kumihimo.tune.launches import BudgetClock
+from kumihimo.tune.optimise.program_runs import OptimisedProgram
 
 INSTALLATIONS = mpi.discover()
 COMMAND = Path(sys.executable).parent / "kumihimo"

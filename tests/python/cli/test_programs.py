@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import arguments, programs, simulation, subjects
-from kumihimo.arguments import Ranks
 from kumihimo.cli import machines
-from kumihimo.errors import Failed
-from kumihimo.prediction import Setting
+from kumihimo.collectives import arguments, program_sets
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.predict import simulation, subjects
+from kumihimo.predict.prediction import Setting
+from kumihimo.text.errors import Failed
 
 PAIR = "ranks 2\nbuffer 2\nrank 0\nsend 1 0 1\nrank 1\nreceive 0 1 1\nexpect 1 1 from 0 0\n"
 
@@ -235,22 +236,22 @@ def test_pipes_are_refused(kumihimo, pair, tmp_path):
 
 def test_a_file_that_changes_while_it_is_read_is_no_proof(pair):
     text = pair()
-    found = programs.on(text, Ranks())
+    found = program_sets.on(text, Ranks())
     pair("send 1 0 1", "send 1 1 1")
     with pytest.raises(Failed, match="changed while it was read"):
-        programs.verified(found)
+        program_sets.verified(found)
 
 
 @pytest.mark.parametrize("verb", ["verify", "simulate"])
 def test_a_change_of_a_file_explains_what_is_wrong_with_its_programs(pair, verb):
     """Otherwise a file that is being written would be said to deadlock."""
-    named = programs.named(pair())
+    named = program_sets.named(pair())
     found = named.on(arguments.rank_space(named.ranks(Ranks("2"))))
     setting = Setting(job=simulation.on(machines.load("k-computer"), Ranks("2")))
     pair("receive 0 1 1\n", "")
     with pytest.raises(Failed, match="changed while it was read"):
         if verb == "verify":
-            programs.verified(found)
+            program_sets.verified(found)
         else:
             subjects.ProgramSets(named).predict(setting, None)
 

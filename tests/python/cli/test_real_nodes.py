@@ -14,8 +14,8 @@ import named_nodes
 import pytest
 from by_c_names import BEGINNING
 
-from kumihimo import mpi
-from kumihimo.bench import BenchCase, OtherNodes, RealNodes, run_measure
+from kumihimo.processes import mpi
+from kumihimo.tune.bench import BenchCase, OtherNodes, RealNodes, run_measure
 
 PROGRAM = f"""
 import ctypes, sys

@@ -11,11 +11,12 @@ import rank_files
 from by_c_names import BEGINNING
 from by_sessions import PROGRAM as SESSIONS
 
-from kumihimo import mpi, preload
 from kumihimo._trace import Kind
 from kumihimo.cli import record as cli
-from kumihimo.errors import BadInput, NotApplicable
-from kumihimo.profile import otf2_writing
+from kumihimo.processes import mpi
+from kumihimo.run import preload
+from kumihimo.run.profile import otf2_writing
+from kumihimo.text.errors import BadInput, NotApplicable
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 PROGRAM = """

@@ -11,8 +11,10 @@ import pytest
 from by_c_names import BEGINNING
 from by_sessions import PROGRAM as SESSIONS
 
-from kumihimo import _plan, mpi, preload
+from kumihimo import _plan
 from kumihimo.cli import run
+from kumihimo.processes import mpi
+from kumihimo.run import preload
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 PROGRAM = """

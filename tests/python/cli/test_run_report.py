@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import run_summary
 from kumihimo.cli import run
+from kumihimo.run import run_summary
 
 WHY = {"collective": "bcast", "reason_id": "id", "reason": "why"}
 NOT_CHOSEN = {"reason_id": run.NOT_CHOSEN, "reason": "no Kumihimo algorithm was chosen"}

@@ -7,7 +7,8 @@ import json
 import pytest
 from cli_dump import run, wanted
 
-from kumihimo import _collectives, verification
+from kumihimo import _collectives
+from kumihimo.collectives import verification
 
 CASE = ("show", "allreduce", "--shape", "4x3x2", "--algorithm", "trinaryx3")
 

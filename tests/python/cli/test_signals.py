@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from by_c_names import BEGINNING
 
-from kumihimo import mpi, signals
+from kumihimo.processes import mpi, signals
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 # Notes each signal, and ends a while after the first one, as a program does that writes what it knows.

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from waiting import threads_of, until
 
-from kumihimo import _collectives, _schedule, _topology, arguments, models, simulation, subjects
+from kumihimo import _collectives, _schedule, _topology
 from kumihimo.cli import machines
 from kumihimo.cli.simulate import work
 from kumihimo.cli.simulate_results import doubts
-from kumihimo.errors import NotApplicable
-from kumihimo.prediction import Setting
+from kumihimo.collectives import arguments
+from kumihimo.predict import models, simulation, subjects
+from kumihimo.predict.prediction import Setting
+from kumihimo.text.errors import NotApplicable
 
 SMALL = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x3x4")
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kumihimo import models
+from kumihimo.predict import models
 
 MACHINE = ("simulate", "app", "hartree-fock", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "1")
 

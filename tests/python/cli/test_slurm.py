@@ -16,7 +16,7 @@ import pytest
 from by_c_names import BEGINNING
 from waiting import until
 
-from kumihimo import mpi, processes
+from kumihimo.processes import mpi, visible
 
 pytestmark = pytest.mark.mpi
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -168,7 +168,7 @@ def test_a_signal_ends_the_step(tmp_path, line, installation, number, code):
     steps = ["squeue", "--noheader", "--steps"]
     until(lambda: not subprocess.run(steps, capture_output=True, check=True).stdout, "Slurm ends the step")
     program = str(tmp_path / "program.py").encode()
-    left = [pid for pid in processes.processes() if program in command_line(pid)]
+    left = [pid for pid in visible.processes() if program in command_line(pid)]
     assert not left
 
 

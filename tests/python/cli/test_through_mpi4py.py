@@ -12,7 +12,7 @@ from pathlib import Path
 import mpi4py_wheel
 import pytest
 
-from kumihimo import mpi
+from kumihimo.processes import mpi
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 PROGRAM = Path(__file__).with_name("through_mpi4py.py")

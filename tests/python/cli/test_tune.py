@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import _plan, mpi
+from kumihimo import _plan
 from kumihimo.cli.tune import measurement_conditions
+from kumihimo.processes import mpi
 
 FAMILIES = [installation.family for installation in mpi.discover()]
 COMMAND = Path(sys.executable).parent / "kumihimo"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _plan
-from kumihimo.errors import NotApplicable
+from kumihimo.text.errors import NotApplicable
 from kumihimo.tune import kernels, wisdom
 
 SHORT = ("--bytes", "4KiB,16KiB", "--budget", "30s")

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from by_c_names import BEGINNING
 
-from kumihimo import mpi, wisdom_reading
-from kumihimo.profile import collectives
+from kumihimo.processes import mpi
+from kumihimo.run import wisdom_reading
+from kumihimo.run.profile import collectives
 from kumihimo.tune import program
 
 INSTALLATIONS = mpi.discover()

@@ -6,9 +6,9 @@ import os
 import pytest
 
 from kumihimo.cli import progress, tuned_tables
-from kumihimo.profile.collectives import Collectives, Form, Use
-from kumihimo.profile.summary import counters_advice
-from kumihimo.sizes import parse_sizes
+from kumihimo.run.profile.collectives import Collectives, Form, Use
+from kumihimo.run.profile.summary import counters_advice
+from kumihimo.text.sizes import parse_sizes
 
 LIBRARY = {"collective": "bcast", "ranks": 2, "nodes": 1, "ranks_per_node": 2, "algorithm": "library", "parameters": {}}
 FOUND = {

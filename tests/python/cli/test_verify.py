@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from kumihimo import _collectives, cli, verification
+from kumihimo import _collectives, cli
 from kumihimo.cli import verify as command
+from kumihimo.collectives import verification
 
 
 def test_by_default_every_algorithm_on_small_shapes(kumihimo):

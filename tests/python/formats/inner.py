@@ -8,12 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kumihimo import _plan, cli, files, wisdom_reading
+from kumihimo import _plan, cli
 from kumihimo.app import catalogue
 from kumihimo.cli import terminal
-from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.kernel import choices, wisdom
-from kumihimo.package_files import program
+from kumihimo.processes.package_files import program
+from kumihimo.run import wisdom_reading
+from kumihimo.text import files
+from kumihimo.text.errors import BadInput, KumihimoError
 from kumihimo.tune import journal
 
 CALLS = {"collective": "allreduce", "algorithm": "ring", "bytes_from": 8, "bytes_to": 65536, "calls": 3}

@@ -17,9 +17,10 @@ from pathlib import Path
 from formats.reading import COMMAND
 from replay.conftest import Rank, write_trace
 
-from kumihimo import experiment, package_files
 from kumihimo._trace import Kind
-from kumihimo.profile import otf2_writing
+from kumihimo.demo import experiment
+from kumihimo.processes import package_files
+from kumihimo.run.profile import otf2_writing
 
 SEEDS = Path(__file__).parent / "seeds"
 LOGGOPS = "--loggops L=2500,o=1500,g=1000,G=6,O=0,S=65535"

@@ -19,7 +19,7 @@ import pytest
 from formats import mutants, reading
 from formats.rows import ROWS, Row
 
-from kumihimo.errors import NotApplicable
+from kumihimo.text.errors import NotApplicable
 
 FEW, MANY = range(15), "0:200"
 KEPT = Path(__file__).parents[3] / "build" / "mutants"  # of those that fail

@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
-from kumihimo.errors import BadInput
 from kumihimo.kernel.cases import arguments
 from kumihimo.kernel.compare import Bound, Overflowed, difference
+from kumihimo.text.errors import BadInput
 
 NAN = float("nan")
 

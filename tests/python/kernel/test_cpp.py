@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from kernel_sessions import decision_of, refused_of
 
-from kumihimo.errors import Failed
 from kumihimo.kernel import choices, identity
 from kumihimo.kernel.session import Session
+from kumihimo.text.errors import Failed
 
 pytestmark = pytest.mark.skipif(not (shutil.which("g++") or shutil.which("c++")), reason="no C++ compiler")
 HERE = Path(__file__).parent

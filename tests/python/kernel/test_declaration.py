@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo.errors import BadInput
 from kumihimo.kernel import choices, declaration, identity, kernel, serving
+from kumihimo.text.errors import BadInput
 
 
 def write(name: str, rows: list[dict]) -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumihimo.errors import BadInput
 from kumihimo.kernel import loops
 from kumihimo.kernel.hints import KernelHints, parse
+from kumihimo.text.errors import BadInput
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import pytest
 
-from kumihimo.errors import BadInput, Failed
 from kumihimo.kernel import compiling, loops, native, prototypes
 from kumihimo.kernel.loops import Loop
+from kumihimo.text.errors import BadInput, Failed
 
 DOT = Loop(
     "double dot(const double *x, const double *y, long n)",

@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from kumihimo.errors import BadInput
 from kumihimo.kernel import kernel, search
 from kumihimo.kernel.candidates import CandidateFamily, KernelCandidate, space
+from kumihimo.text.errors import BadInput
 
 FAMILIES = [
     CandidateFamily("loop", (("unroll", tuple(range(1, 17))), ("align", (0, 16, 32, 64)), ("simd", (0, 1, 2, 4, 8)))),

@@ -10,10 +10,10 @@ from random import Random
 import pytest
 from kernel_sessions import InProcess, decision_of, refused_of
 
-from kumihimo.errors import BadInput
 from kumihimo.kernel import choices, kernel, serving, tuning
 from kumihimo.kernel.hints import parse
 from kumihimo.kernel.session import Crashed, Ended
+from kumihimo.text.errors import BadInput
 
 DOUBLES = lambda size, seed: (array("d", [(i * 7 + seed) % 5 for i in range(size)]),)  # noqa: E731
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from kernel_sessions import InProcess, decision_of, refused_of
 
-from kumihimo.errors import BadInput, Failed
 from kumihimo.kernel import compiling, declaration, identity, kernel
 from kumihimo.kernel.loops import Loop
+from kumihimo.text.errors import BadInput, Failed
 
 DOUBLES = lambda size, seed: (array("d", [(i * 7 + seed) % 5 for i in range(size)]),)  # noqa: E731
 SUMS = "import json, sys; given = json.load(sys.stdin); print(json.dumps({'result': sum(given['arguments'][0])}))"

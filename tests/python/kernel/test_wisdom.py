@@ -7,8 +7,8 @@ import multiprocessing
 
 import pytest
 
-from kumihimo.errors import BadInput, Failed
 from kumihimo.kernel import choices, wisdom
+from kumihimo.text.errors import BadInput, Failed
 
 MADE = {"command": "test"}
 

@@ -16,8 +16,9 @@ import named_nodes
 import private_slurm
 import pytest
 
-from kumihimo import _placement, _topology, mpi
+from kumihimo import _placement, _topology
 from kumihimo._placement import Placement, Slots
+from kumihimo.processes import mpi
 
 pytestmark = [
     pytest.mark.mpi,

@@ -7,7 +7,7 @@ import pytest
 from kumihimo import _placement
 from kumihimo._placement import Placement, Slots
 from kumihimo._topology import Shape
-from kumihimo.errors import KumihimoError
+from kumihimo.text.errors import KumihimoError
 
 SLOTS = Slots.of_nodes([4] * 4)
 NODES = Shape.parse("2x2")

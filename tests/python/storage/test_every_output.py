@@ -20,10 +20,10 @@ import pytest
 from by_c_names import BEGINNING
 from small_machine import MACHINE
 
-from kumihimo import mpi
 from kumihimo.cli import verbs
 from kumihimo.cli.paths import NamedPath, WrittenPath
 from kumihimo.cli.reference import commands_of
+from kumihimo.processes import mpi
 
 HERE = Path(__file__).parent
 COMMAND = Path(sys.executable).parent / "kumihimo"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from kumihimo.errors import OutOfTime
+from kumihimo.text.errors import OutOfTime
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock, Launches
 from kumihimo.tune.tuner import CollectiveTuner

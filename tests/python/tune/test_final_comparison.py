@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumihimo.errors import OutOfTime
+from kumihimo.text.errors import OutOfTime
 from kumihimo.tune.final_comparison import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, NARROW, Judged, judge, part_of
 
 RING = ("ring", ())

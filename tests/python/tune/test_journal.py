@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from kumihimo.errors import BadInput, Failed
+from kumihimo.text.errors import BadInput, Failed
 from kumihimo.tune.journal import Journal
 
 HEAD = {"machine": "this", "mpi": "one"}

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi
-from kumihimo.errors import Failed, NotApplicable
-from kumihimo.library import NoTime
-from kumihimo.library.fingerprints import Setup
-from kumihimo.library.guidelines import Violation
-from kumihimo.library.measure import LibraryRow, LibraryTable
+from kumihimo.processes import mpi
+from kumihimo.text.errors import Failed, NotApplicable
 from kumihimo.tune import library_report
 from kumihimo.tune.launches import BudgetClock
+from kumihimo.tune.mpi_library import NoTime
+from kumihimo.tune.mpi_library.fingerprints import Setup
+from kumihimo.tune.mpi_library.guidelines import Violation
+from kumihimo.tune.mpi_library.measure import LibraryRow, LibraryTable
 
 INSTALLATION = mpi.Installation("openmpi", Path("none"), Path("none"))
 

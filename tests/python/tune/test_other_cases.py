@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kumihimo.bench.cases import BenchCase
+from kumihimo.tune.bench.cases import BenchCase
 from kumihimo.tune.other_cases import others_of
 from kumihimo.tune.targets import FIXED_ORDER, Target
 

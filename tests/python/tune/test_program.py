@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kumihimo.profile.collectives import Collectives, Form, Use
+from kumihimo.run.profile.collectives import Collectives, Form, Use
 from kumihimo.tune import program, wisdom
 from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.other_cases import others_of

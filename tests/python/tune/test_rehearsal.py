@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from kumihimo import mpi
-from kumihimo.bench import BenchCase
-from kumihimo.bench.job import run_rehearsal
-from kumihimo.errors import OutOfTime
-from kumihimo.preload import INTERPOSER, OF_PROGRAM, preloaded, suffix_of
-from kumihimo.profile.collectives import Form
+from kumihimo.processes import mpi
+from kumihimo.run.preload import INTERPOSER, OF_PROGRAM, preloaded, suffix_of
+from kumihimo.run.profile.collectives import Form
+from kumihimo.text.errors import OutOfTime
 from kumihimo.tune import rehearsal
+from kumihimo.tune.bench import BenchCase
+from kumihimo.tune.bench.job import run_rehearsal
 from kumihimo.tune.rehearsal import OVER_COMPUTATION, PAIRS, USUAL_WAYS, WAYS, Rehearsed
 from kumihimo.tune.targets import FIXED_ORDER, ProgramDemand, Target
 

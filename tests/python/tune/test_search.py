@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumihimo.bench.tuned import CaseTuning
 from kumihimo.tune import search
+from kumihimo.tune.bench.tuned import CaseTuning
 from kumihimo.tune.targets import Target
 
 SIZES = [2**e for e in range(3, 25)]

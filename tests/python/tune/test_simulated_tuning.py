@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kumihimo import _collectives, _plan, simulation
-from kumihimo.arguments import Ranks
+from kumihimo import _collectives, _plan
 from kumihimo.cli.machines import load
-from kumihimo.errors import NotApplicable
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.predict import simulation
+from kumihimo.text.errors import NotApplicable
 from kumihimo.tune import search, wisdom
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.simulated import Simulated, asked_of, named_segments, predict

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi
-from kumihimo.errors import NotApplicable
+from kumihimo.processes import mpi
+from kumihimo.text.errors import NotApplicable
 from kumihimo.tune import library_report, time_shares
 from kumihimo.tune.targets import Target
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kumihimo import bench
-from kumihimo.bench.cases import cases_of_all
-from kumihimo.errors import Failed
+from kumihimo.text.errors import Failed
+from kumihimo.tune import bench
+from kumihimo.tune.bench.cases import cases_of_all
 from kumihimo.tune.targets import FIXED_ORDER, Target, usual_ranks
 from kumihimo.tune.tuner import probe
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumihimo import _plan, wisdom_reading
-from kumihimo.errors import BadInput
-from kumihimo.ranges import FARTHEST
+from kumihimo import _plan
+from kumihimo.run import wisdom_reading
+from kumihimo.text.errors import BadInput
+from kumihimo.text.ranges import FARTHEST
 from kumihimo.tune import wisdom
 from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.targets import FIXED_ORDER, Target

@@ -1,0 +1,1 @@
+"""Schedules as users name them: collectives with their algorithms, halo exchanges, program files; and their proofs."""

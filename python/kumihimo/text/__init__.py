@@ -1,0 +1,1 @@
+"""Words, numbers and files from outside: how they are read, checked, written, and told when they are wrong."""

@@ -1,0 +1,74 @@
+"""The real nodes that a launcher put the ranks on. Nobody knows them before the processes are there, and what fits the
+ranks goes by them: so launches are asked for on nodes, and refused on others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from kumihimo import _plan, _topology
+from kumihimo.text.errors import BadInput
+
+
+@dataclass(frozen=True)
+class RealNodes:
+    """Several. `of_rank` numbers them in the order of their first ranks; `names` are what MPI calls them, which may be
+    others in the next job."""
+
+    of_rank: tuple[int, ...]
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Ranks, nodes and ranks per node (0: unlike) by which wisdom finds them."""
+        return _plan.count_ranks(list(self.of_rank))
+
+    @property
+    def most_ranks(self) -> int:
+        """Of one node."""
+        return max(map(self.of_rank.count, set(self.of_rank)))
+
+    @property
+    def processes(self) -> list[list[int]]:
+        """Of each node, by their numbers as they were started."""
+        return [[p for p, on in enumerate(self.of_rank) if on == node] for node in range(max(self.of_rank) + 1)]
+
+    def reordered(self, process_of_rank: list[int]) -> RealNodes:
+        """As ranks in another order than the processes see them."""
+        return RealNodes(tuple(self.of_rank[process] for process in process_of_rank))
+
+    @property
+    def space(self) -> _topology.RankSpace:
+        """As `run` sees the ranks."""
+        return _topology.RankSpace.on_nodes(list(self.of_rank))
+
+    @property
+    def key(self) -> str:
+        """What tells layouts apart: how many ranks in a row are on which node."""
+        return ",".join(f"{len(list(ranks))}@{node}" for node, ranks in groupby(self.of_rank))
+
+    def __str__(self) -> str:
+        sizes = [self.of_rank.count(node) for node in range(len(self.names))]
+        return ", ".join(f"{name} ({size} rank{'s' * (size != 1)})" for name, size in zip(self.names, sizes))
+
+
+def real_nodes(about: dict) -> RealNodes | None:
+    """Those that a bench driver tells of; None where all ranks are on one."""
+    if about.get("one_node", True):
+        return None
+    return RealNodes(tuple(about["node_of_rank"]), tuple(about["nodes"]))
+
+
+class OtherNodes(BadInput):
+    """A launch ran on `nodes` instead of the nodes of the launches before."""
+
+    def __init__(self, asked: RealNodes | None, nodes: RealNodes | None) -> None:
+        super().__init__(
+            f"all launches of one case must run on the same nodes, {words(asked)} (got {words(nodes)})",
+            "give the launcher one host list or allocation for all",
+        )
+        self.nodes = nodes
+
+
+def words(nodes: RealNodes | None) -> str:
+    return "one node" if nodes is None else str(nodes)

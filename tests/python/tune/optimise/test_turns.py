@@ -1,0 +1,109 @@
+"""Whole runs by turns: what is kept, and what is dropped alone."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kumihimo.text.errors import OutOfTime
+from kumihimo.tune.optimise.turns import LOOKS, Search, in_order
+
+
+class Runs:
+    """A program whose choices change its time by factors; runs differ by `noise`."""
+
+    def __init__(self, factors: list[float], noise: float = 0.0, most: int = 10**6, seed: int = 1) -> None:
+        self.factors, self.noise, self.most, self.made = factors, noise, most, 0
+        self.chance = random.Random(seed)
+
+    def __call__(self, choices: tuple[int, ...], number: int) -> tuple[float, float]:
+        if self.made == self.most:
+            raise OutOfTime("no time")
+        self.made += 1
+        tuned = 1.0
+        for each in choices:
+            tuned *= self.factors[each]
+        return tuned * (1 + self.noise * self.chance.random()), 1 + self.noise * self.chance.random()
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        return tuple(range(len(self.factors)))
+
+
+def test_all_are_kept_where_the_program_gains():
+    runs = Runs([0.9, 0.95, 1.0])
+    kept = Search(runs).kept(runs.all)
+    assert kept.choices == (0, 1, 2)
+    assert runs.made == LOOKS[0]
+    assert kept.figures["ratio_high"] < 1
+
+
+@pytest.mark.parametrize("bad", range(4))
+def test_a_choice_that_loses_in_the_program_is_dropped_alone(bad):
+    factors = [0.95] * 4
+    factors[bad] = 1.5
+    found = [Search(runs).kept(runs.all) for seed in range(20) if (runs := Runs(factors, noise=0.01, seed=seed))]
+    assert all(kept is not None and bad not in kept.choices for kept in found)
+    assert sum(len(kept.choices) == 3 for kept in found) >= 10, "mostly all others are kept"
+
+
+def test_nothing_is_kept_where_nothing_gains():
+    runs = Runs([1.0, 1.1, 1.02], noise=0.01)
+    search = Search(runs)
+    assert search.kept(runs.all) is None
+    assert not search.out_of_time
+
+
+@pytest.mark.parametrize(("choices", "most"), [(1, 0.05), (4, 0.08)])
+def test_noise_alone_is_hardly_ever_kept(choices, most):
+    """Though it is looked at five times, and parts of the choices are tried."""
+    kept = [Search(runs).kept(runs.all) for seed in range(300) if (runs := Runs([1.0] * choices, 0.3, seed=seed))]
+    assert sum(each is not None for each in kept) <= most * 300
+
+
+def test_more_pairs_are_run_until_a_small_gain_shows():
+    runs = Runs([0.96], noise=0.1)
+    kept = Search(runs).kept(runs.all)
+    assert kept is not None
+    assert len(kept.pairs) in LOOKS[1:]
+
+
+def test_without_time_nothing_is_kept():
+    runs = Runs([0.5], most=LOOKS[0] - 1)
+    search = Search(runs)
+    assert search.kept(runs.all) is None
+    assert search.out_of_time
+    assert len(search.all_turns) == 1
+
+
+def test_the_most_gain_comes_first():
+    assert in_order([{"a": 1}, {"b": 2}, {"c": 3}], [0.1, 0.3, 0.2]) == [{"b": 2}, {"c": 3}, {"a": 1}]
+
+
+def noisy(spread: float, gain: float):
+    """Pairs of runs that differ by so much to both sides, with a gain."""
+    return lambda choices, number: (1 - gain + spread * (-1) ** number * (1 + number / 30), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("spread", "gain", "most", "pairs"),
+    [
+        (0.03, 0.0, 0.005, 10),  # 30 pairs would not show it
+        (0.003, 0.0, 0.02, 30),
+        (0.03, 0.0, 1.0, 30),  # nothing is known of the gain
+        (0.01, 0.06, 0.01, 6),  # more than was predicted, and certain
+    ],
+)
+def test_runs_that_differ_by_more_than_the_gain_are_not_repeated(spread, gain, most, pairs):
+    search = Search(noisy(spread, gain), most)
+    found = search.kept((0, 1))
+    assert len(search.all_turns[0].pairs) == pairs
+    assert bool(found) == (gain > 0)
+    assert search.hopeless == (pairs == 10)
+    assert len(search.all_turns) == 1 or not search.hopeless
+
+
+def test_one_slow_run_does_not_end_the_comparison():
+    search = Search(lambda choices, number: (1.5 if number == 2 else 0.94 + 0.02 * (number % 3), 1.0), 0.06)
+    assert search.kept((0, 1)).choices == (0, 1)
