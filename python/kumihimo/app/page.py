@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from kumihimo import pages
 from kumihimo.app import figures, stepping
 from kumihimo.app.catalogue import RELATIVE, ApplicationRow
-from kumihimo.pages import one_file
 from kumihimo.text import files
 from kumihimo.text.quantities import rate_text, seconds_text, share_text
 
 MOST_POINTS = 400  # of a curve
-COLOURS = 16
 OF_RECURRENCE = "The residual of the recurrence, divided by the norm of the right-hand side."
-ROOF = {"colour": "bound", "marker": 0, "bare": True, "dash": "2 4"}
+OF_STEPS = """Lines changed: lines of the variant's source that the golden copy has not. Of one pass: time that memory
+needs to move all arrays once a step, by the measured triad. Of hand-written: speed against cuda, or without a GPU the
+fastest variant written by hand on the same ranks and threads."""
+COLUMNS = (
+    *("variant", "ranks>", "threads>", "iterations>", "time>", "setup>", "residual>", "of bound>", "of golden>"),
+    "checked~",
+)
 
 
 def write(path: Path, found: dict, application: ApplicationRow) -> None:
@@ -23,113 +29,120 @@ def write(path: Path, found: dict, application: ApplicationRow) -> None:
 
 def render(found: dict, application: ApplicationRow) -> str:
     rows = [row for row in found["results"] if "seconds" in row]
+    how = [pages.Prose(pages.markup("<code>{}</code>", found["command"])), pages.FactList(found["facts"].items())]
+    parts = [
+        pages.KeyFacts(list(facts_of(found, application, rows))),
+        *tables(found, rows),
+        *charts(found, application, rows),
+        pages.PageSection("How it was run", how),
+    ]
+    title, about = f"{application.name}, {found['size']}", f"{application.summary} ({application.paper})."
+    return pages.page(f"kumihimo app {application.name}", parts, title, about)
+
+
+def facts_of(found: dict, application: ApplicationRow, rows: list[dict]) -> Iterator[tuple[str, ...]]:
+    best, steps = figures.best(rows), any(map(stepping.makes_steps, rows))
+    where = f"{best['variant']}, {best['ranks']} × {best['threads']} processors"
+    yield seconds_text(best["seconds"]), f"time of the {'run' if steps else 'solve'}", where
+    if steps:
+        yield (
+            stepping.speed_text(best),
+            "rate",
+            f"{best['iterations']} steps of {seconds_text(best['seconds_per_step'])}",
+        )
+    else:
+        method = f"{found['method']}, " if found["method"] else ""
+        yield str(best["iterations"]), "iterations", f"{method}tolerance {found['tolerance']}"
+    if best["residual"] is not None:
+        checked = {True: "checked by the golden copy", False: "WRONG by the golden copy", None: "not checked"}
+        yield f"{best['residual']:.1e}", application.residual, checked[best["right"]]
+    if share := best.get("share_of_bound"):
+        yield share_text(share), "of the bound", "time that the kernels need by memory and processor / time"
+    if rates := found["rates"]:
+        flops = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS of multiply-adds"
+        yield rate_text(rates["triad_bytes_per_second"]), "measured triad", flops
+
+
+def tables(found: dict, rows: Sequence[dict]) -> Iterator[pages.PagePart]:
+    columns, cells = figures.without_empty(COLUMNS, [cells_of(row) for row in found["results"]])
+    lead = "Times are medians of the runs, which take turns."
+    if "of golden>" in columns:
+        lead += " Of golden: how many times as fast as the golden copy on the same ranks and threads."
+    yield pages.PageSection("Results", [pages.PageTable(columns, cells), pages.Prose(lead)])
+    steps = pages.PageTable(*figures.without_empty(stepping.PAGE_COLUMNS, stepping.table(rows)))
+    yield pages.PageSection("Directives and hand-written code", [steps, pages.Prose(OF_STEPS)], "Directives")
+    if pictures := stepping.pictures(rows):
+        largest = f"{pictures['largest']:.3g}"
+        lead = f"Ez: blue below 0, red above, white 0; brightness by the square root of |Ez| / {largest}."
+        animation = {name: pictures[name] for name in ("width", "height", "steps", "frames")}
+        yield pages.PageSection("Field", [pages.FieldAnimation("Ez on the grid", **animation), pages.Prose(lead)])
+    if found.get("answer"):
+        warnings = (pages.Prose(f"Warning: {text}.", "warning") for text in found.get("warnings", ()))
+        yield pages.PageSection("Answer", [*warnings, pages.FactList(found["answer"])])
+    for each in found.get("tables", ()):
+        of = "" if each.get("of_all") else f": {figures.best(found['results'])['variant']}"
+        first, *others = each["columns"]
+        table = pages.PageTable([first, *(f"{name}>" for name in others)], each["rows"], name=f"table-{each['name']}")
+        yield pages.PageSection(each["title"] + of, [table, pages.Prose(each.get("caption", ""))], each["title"])
+
+
+def charts(found: dict, application: ApplicationRow, rows: list[dict]) -> Iterator[pages.PagePart]:
     looks = looks_of(rows)
     solves = [row for row in rows if row["history"]]
+    rooflines = [row for row in shown(rows, application) if has_work(row)] if found.get("rates") else []
     groups = {
-        name: charts
-        for name, charts in (
-            ("convergence", [convergence(solves, looks, application.residual)] if solves else []),
-            ("answer", [answer_chart(chart) for chart in found.get("charts", [])]),
-            ("kernels", kernels(rows, found.get("rates"), application)),
-            (
-                "roofline",
-                [roofline(row, row["rates"]) for row in shown(rows, application) if has_work(row)]
-                if found.get("rates")
-                else [],
-            ),
-            ("scaling", scaling(rows, looks)),
-        )
-        if charts
+        "Convergence": [convergence(solves, looks, application.residual)] if solves else [],
+        "Charts of the answer": [answer_chart(chart) for chart in found.get("charts", [])],
+        "Kernels": kernels(rows, found.get("rates"), application),
+        "Roofline": [roofline(number, row, row["rates"]) for number, row in enumerate(rooflines)],
+        "Scaling": scaling(rows),
     }
-    legends = {"convergence": looks, "scaling": looks}
-    pictures = stepping.pictures(rows)
-    data = {
-        "groups": {name: {"charts": charts, "legend": legend_of(legends.get(name))} for name, charts in groups.items()},
-        "pictures": pictures,
-    }
-    return one_file.page(
-        Path(__file__).parent,
-        data,
-        ("charts.js",),
-        found=found,
-        application=application,
-        best=figures.best(rows),
-        groups=groups,
-        table=figures.without_empty(COLUMNS, [cells_of(row) for row in found["results"]]),
-        steps=figures.without_empty(stepping.PAGE_COLUMNS, stepping.table(rows)),
-        speed=stepping.speed_text,
-        pictures=pictures,
-        seconds=seconds_text,
-        rate=rate_text,
-        share=share_text,
-    )
+    for title, group in groups.items():
+        drawn = pages.ChartGroup(group, legend=title == "Convergence", name=title.split()[-1].lower())
+        yield pages.PageSection(title, [drawn])
 
 
 def label_of(row: dict) -> str:
     """ "br_1 colours=40, 2 ranks, 1 thread"."""
-    words = " ".join([row["variant"], *(f"{name}={value}" for name, value in row["parameters"].items())])
     threads = "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
     ranks = "" if row["ranks"] == 1 else f"{row['ranks']} ranks, "
-    return f"{words}, {ranks}{threads}"
+    return f"{name_of(row)}, {ranks}{threads}"
 
 
-def looks_of(rows: Sequence[dict]) -> dict[str, dict]:
+def name_of(row: dict) -> str:
+    """ "br_1 colours=40"."""
+    return " ".join([row["variant"], *(f"{name}={value}" for name, value in row["parameters"].items())])
+
+
+def looks_of(rows: Sequence[dict]) -> dict[str, pages.LineSeries]:
     best = label_of(figures.best(rows))
     names = dict.fromkeys(label_of(row) for row in rows)
-    return {
-        name: {"name": name, "label": name, "colour": f"s{i % COLOURS}", "marker": i % 5, "strong": name == best}
-        for i, name in enumerate(names)
-    }
+    return {name: pages.LineSeries(name, **pages.look(i), strong=name == best) for i, name in enumerate(names)}
 
 
-def legend_of(looks: dict[str, dict] | None) -> list[dict]:
-    return list(looks.values()) if looks else []
-
-
-def answer_chart(chart: dict) -> dict:
+def answer_chart(chart: dict) -> pages.LineChart:
     """What the application draws of its answer, in the form of docs/applications.md."""
     lone = len(chart["series"]) == 1
-    return {
-        "kind": "lines",
-        "id": f"answer-{chart['name']}-chart",
-        "title": chart["title"],
-        "unit": chart["unit"],
-        "x": {"quantity": "number", "scale": chart.get("x_scale", "linear")},
-        "y": {"quantity": "number", "scale": chart.get("scale", "linear")},
-        "series": [
-            {
-                "name": series["name"],
-                "label": "" if lone else series["name"],
-                "colour": f"s{i % COLOURS}",
-                "marker": i % 5,
-                "strong": True,
-                "points": series["points"],
-            }
-            for i, series in enumerate(chart["series"])
-            if series["points"]
-        ],
-        "caption": chart.get("caption", ""),
-    }
+    series = [
+        pages.LineSeries(of["name"], of["points"], "" if lone else of["name"], **pages.look(i), strong=True)
+        for i, of in enumerate(chart["series"])
+        if of["points"]
+    ]
+    x, y = (pages.ChartAxis(scale=chart.get(name, "linear")) for name in ("x_scale", "scale"))
+    name = f"answer-{chart['name']}-chart"
+    return pages.LineChart(chart["title"], chart["unit"], series, x, y, chart.get("caption", ""), name)
 
 
-def convergence(rows: Sequence[dict], looks: dict[str, dict], residual: str) -> dict:
+def convergence(rows: Sequence[dict], looks: dict[str, pages.LineSeries], residual: str) -> pages.LineChart:
     series = []
     for row in rows:
         history = row["history"]
         step = max(1, -(-len(history) // MOST_POINTS))
         places = sorted({*range(0, len(history), step), len(history) - 1})
-        points = [{"x": i, "y": history[i]} for i in places if history[i] > 0]
-        series.append({**looks[label_of(row)], "bare": True, "points": points})
-    return {
-        "kind": "lines",
-        "id": "convergence-chart",
-        "title": "Convergence",
-        "unit": f"{residual} by iteration",
-        "x": {"quantity": "number", "scale": "linear"},
-        "y": {"quantity": "number", "scale": "log"},
-        "series": series,
-        "caption": OF_RECURRENCE if residual == RELATIVE else "",
-    }
+        points = pages.points_of((i, history[i]) for i in places if history[i] > 0)
+        series.append(replace(looks[label_of(row)], bare=True, points=points))
+    caption, axes = OF_RECURRENCE if residual == RELATIVE else "", (pages.ChartAxis(), pages.ChartAxis(scale="log"))
+    return pages.LineChart("Convergence", f"{residual} by iteration", series, *axes, caption, "convergence-chart")
 
 
 def shown(rows: Sequence[dict], application: ApplicationRow) -> list[dict]:
@@ -143,57 +156,40 @@ def shown(rows: Sequence[dict], application: ApplicationRow) -> list[dict]:
     return [best, *(row for row in golden if row is not best)]
 
 
-def kernels(rows: Sequence[dict], rates: dict | None, application: ApplicationRow) -> list[dict]:
+def kernels(rows: Sequence[dict], rates: dict | None, application: ApplicationRow) -> list[pages.BarChart]:
     found = []
     for number, row in enumerate(shown(rows, application)):
         of_solve = [kernel for kernel in row["kernels"] if kernel["calls"] > 0 and not kernel.get("setup")]
         left = row["seconds"] - sum(kernel["seconds"] for kernel in of_solve)
         parts = [*of_solve, *([{"name": "the rest", "seconds": left}] if left > 0 else [])]
-        bars = [
-            {"label": part["name"], "name": part["name"], "colour": f"s{1 + i % 15}", "parts": [part["seconds"]]}
-            for i, part in enumerate(parts)
-        ]
-        found.append(
-            bar_chart(f"time-{number}", f"Time per kernel: {label_of(row)}", "seconds of a solve", bars, "seconds")
-        )
+        bars = [pages.ChartBar(part["name"], [part["seconds"]], colour(i)) for i, part in enumerate(parts)]
+        title, name = f"Time per kernel: {label_of(row)}", f"time-{number}-chart"
+        found.append(pages.BarChart(title, "seconds of a solve", bars, "seconds", name=name))
         if not rates:
             continue
         bars = [
-            {
-                "label": kernel["name"],
-                "name": kernel["name"],
-                "colour": f"s{1 + i % 15}",
-                "parts": [kernel["share_of_bound"]],
-                "note": f"{share_text(kernel['share_of_bound'])}, {rate_text(kernel['bytes_per_second'])}",
-            }
+            pages.ChartBar(
+                kernel["name"],
+                [kernel["share_of_bound"]],
+                colour(i),
+                f"{share_text(kernel['share_of_bound'])}, {rate_text(kernel['bytes_per_second'])}",
+            )
             for i, kernel in enumerate(row["kernels"])
             if kernel.get("share_of_bound")
         ]
-        if bars:
-            chart = bar_chart(
-                f"bound-{number}",
-                f"Share of the bound: {label_of(row)}",
-                "time that memory and processor need / time",
-                bars,
-                "share",
-            )
-            chart["marks"] = [{"x": 1, "label": "bound"}]
-            if any(bar["parts"][0] > 1 for bar in bars):
-                chart["caption"] = "Above 100 %: the data are in a cache, which the triad of long vectors does not use."
-            found.append(chart)
+        cached = any(bar.parts[0] > 1 for bar in bars)
+        caption = (
+            "Above 100 %: the data are in a cache, which the triad of long vectors does not use." if cached else ""
+        )
+        title, unit = f"Share of the bound: {label_of(row)}", "time that memory and processor need / time"
+        marks, name = [{"x": 1, "label": "bound"}], f"bound-{number}-chart"
+        found += [pages.BarChart(title, unit, bars, "share", marks, caption, name)] if bars else []
     return found
 
 
-def bar_chart(name: str, title: str, unit: str, rows: list[dict], quantity: str) -> dict:
-    return {
-        "kind": "bars",
-        "id": f"{name}-chart",
-        "title": title,
-        "unit": unit,
-        "x": {"quantity": quantity, "scale": "linear"},
-        "caption": "",
-        "rows": rows,
-    }
+def colour(kernel: int) -> str:
+    """Of a kernel, beside the colour of the best variant."""
+    return f"s{1 + kernel % (pages.COLOURS - 1)}"
 
 
 def has_work(row: dict) -> bool:
@@ -201,7 +197,7 @@ def has_work(row: dict) -> bool:
     return any(kernel["bytes"] > 0 and kernel["flops"] > 0 for kernel in row["kernels"])
 
 
-def roofline(row: dict, rates: dict) -> dict:
+def roofline(number: int, row: dict, rates: dict) -> pages.LineChart:
     """Rate of operations against operations per byte, below memory's slope and the processor's level."""
     triad, peak = rates["triad_bytes_per_second"], rates["peak_flops"]
     points = {
@@ -211,81 +207,52 @@ def roofline(row: dict, rates: dict) -> dict:
     }
     ridge = peak / triad
     low, high = min([0.03, *(x for x, _ in points.values())]) / 2, max([ridge, *(x for x, _ in points.values())]) * 2
-    roof = [{"x": low, "y": low * triad}, {"x": ridge, "y": peak}, {"x": high, "y": peak}]
-    series = [{"name": "roof", "label": "roof", **ROOF, "points": roof}]
-    for i, (name, (x, y)) in enumerate(points.items()):
-        look = {"name": name, "label": name, "colour": f"s{1 + i % 15}", "marker": i % 5, "strong": True}
-        series.append({**look, "points": [{"x": x, "y": y}]})
-    return {
-        "kind": "lines",
-        "id": f"roofline-chart-{abs(hash(label_of(row))) % 10**8}",
-        "title": f"Roofline: {label_of(row)}",
-        "unit": "operations per second by operations per byte of memory traffic",
-        "x": {"quantity": "intensity", "scale": "log"},
-        "y": {"quantity": "flops", "scale": "log"},
-        "series": series,
-        "caption": f"Measured roofs: triad {rate_text(triad)}, multiply-adds {peak / 1e9:.3g} GFLOPS.",
-    }
+    roof = pages.points_of([(low, low * triad), (ridge, peak), (high, peak)])
+    series = [pages.LineSeries("roof", roof, **pages.BOUND)]
+    for i, (name, at) in enumerate(points.items()):
+        series.append(pages.LineSeries(name, pages.points_of([at]), colour=colour(i), marker=i % 5, strong=True))
+    title, unit = f"Roofline: {label_of(row)}", "operations per second by operations per byte of memory traffic"
+    axes = pages.ChartAxis("intensity", "log"), pages.ChartAxis("flops", "log")
+    caption = f"Measured roofs: triad {rate_text(triad)}, multiply-adds {peak / 1e9:.3g} GFLOPS."
+    return pages.LineChart(title, unit, series, *axes, caption, f"roofline-{number}-chart")
 
 
-def scaling(rows: Sequence[dict], looks: dict[str, dict]) -> list[dict]:
+def scaling(rows: Sequence[dict]) -> list[pages.LineChart]:
     """Time by processors, one curve a variant; none where all rows have the same number."""
     if len({row["ranks"] * row["threads"] for row in rows}) < 2:
         return []
     curves: dict[str, dict[int, float]] = {}
     for row in rows:
-        name = " ".join([row["variant"], *(f"{n}={v}" for n, v in row["parameters"].items())])
-        curve = curves.setdefault(name, {})
+        curve = curves.setdefault(name_of(row), {})
         workers = row["ranks"] * row["threads"]
         curve[workers] = min(row["seconds"], curve.get(workers, row["seconds"]))
     series = []
     for i, (name, curve) in enumerate(curves.items()):
-        points = [{"x": x, "y": y} for x, y in sorted(curve.items())]
-        series.append(
-            {
-                "name": name,
-                "label": name,
-                "colour": f"s{i % COLOURS}",
-                "marker": i % 5,
-                "strong": i == 0,
-                "points": points,
-            }
-        )
+        points = pages.points_of(sorted(curve.items()))
+        series.append(pages.LineSeries(name, points, **pages.look(i), strong=i == 0))
         first, seconds = min(curve.items())
-        ideal = [{"x": x, "y": seconds * first / x} for x in sorted(curve)]
-        series.append({"name": f"ideal of {name}", "label": "ideal", **ROOF, "points": ideal})
-    return [
-        {
-            "kind": "lines",
-            "id": "scaling-chart",
-            "title": "Scaling",
-            "unit": "time of a solve by ranks × threads; dashed: ideal",
-            "x": {"quantity": "number", "scale": "log"},
-            "y": {"quantity": "seconds", "scale": "log"},
-            "series": series,
-            "caption": "The fastest run where several have the same number.",
-        }
-    ]
-
-
-COLUMNS = ("variant", "ranks", "threads", "iterations", "time", "setup", "residual", "of bound", "of golden", "checked")
+        ideal = pages.points_of((x, seconds * first / x) for x in sorted(curve))
+        series.append(pages.LineSeries(f"ideal of {name}", ideal, "ideal", **pages.BOUND))
+    unit, caption = (
+        "time of a solve by ranks × threads; dashed: ideal",
+        "The fastest run where several have the same number.",
+    )
+    axes = pages.ChartAxis(scale="log"), pages.ChartAxis("seconds", "log")
+    return [pages.LineChart("Scaling", unit, series, *axes, caption, "scaling-chart")]
 
 
 def cells_of(row: dict) -> list[str]:
-    name = " ".join([row["variant"], *(f"{n}={v}" for n, v in row["parameters"].items())])
+    first = [name_of(row), str(row["ranks"]), str(row["threads"])]
     if "not_applicable" in row:
-        return [name, str(row["ranks"]), str(row["threads"]), *[""] * 6, row["not_applicable"]]
-    share = row.get("share_of_bound")
-    ratio = row.get("times_golden")
+        return [*first, *[""] * 6, row["not_applicable"]]
+    checked = {True: '<span class="ok">right</span>', False: '<span class="wrong">WRONG</span>', None: "no"}
     return [
-        name,
-        str(row["ranks"]),
-        str(row["threads"]),
+        *first,
         str(row["iterations"]),
         seconds_text(row["seconds"]),
         seconds_text(row["setup_seconds"]),
         "" if row["residual"] is None else f"{row['residual']:.1e}",
-        share_text(share) if share else "",
-        f"{ratio:.2f}×" if ratio else "",
-        {True: "right", False: "WRONG", None: "no"}[row["right"]],
+        share_text(row["share_of_bound"]) if row.get("share_of_bound") else "",
+        f"{row['times_golden']:.2f}×" if row.get("times_golden") else "",
+        pages.markup(checked[row["right"]]),
     ]

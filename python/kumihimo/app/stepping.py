@@ -9,7 +9,7 @@ from dataclasses import replace
 from kumihimo.app.launches import AppProblem
 from kumihimo.text.quantities import seconds_text, share_text
 
-PAGE_COLUMNS = ("variant", "p×t", "lines changed", "step", "rate", "of one pass", "of hand-written")
+PAGE_COLUMNS = ("variant", "p×t>", "lines changed>", "step>", "rate>", "of one pass>", "of hand-written>")
 COLUMNS = ("variant", "p×t>", "lines>", "step>", "rate>", "pass>", "by hand>")  # 80 characters
 LONGEST_NAME = 26  # with its parameters
 PICTURES = 24  # of an animation

@@ -339,9 +339,8 @@ def page_of(
     return page.render(
         case,
         {name: found[name].interval for name in ("best", "asked", "Young", "Daly")},
-        title=title_of(asked, node_mtbf, case),
-        costs=costs_of(case).capitalize(),
-        numbers=numbers,
-        columns=[name.rstrip(">") for name in COLUMNS],
-        rows=rows(found),
+        f"{title_of(asked, node_mtbf, case)}. {costs_of(case).capitalize()}.",
+        numbers,
+        COLUMNS,
+        rows(found),
     )

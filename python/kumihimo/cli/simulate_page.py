@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kumihimo import pages
 from kumihimo.cli import output
 from kumihimo.predict import over_time
 from kumihimo.text import quantities
 from kumihimo.text.sizes import text_of
 
 
-def write(path: Path, result: dict, shown: over_time.Map, network: str) -> None:
+def write(path: Path, result: dict, shown: pages.HeatMap, network: str) -> None:
     what = result.get("programs") or f"{result['collective']} by {result['algorithm']}"
     size = f" of {text_of(result['bytes'])}" if result.get("bytes") else ""
     parts = [quantities.counted(result["ranks"], "rank") + (f" on {network}" if network else "")]

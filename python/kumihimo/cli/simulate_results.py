@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumihimo import _goal, _machine
+from kumihimo import _goal, _machine, pages
 from kumihimo.cli import output, simulate_faults, simulate_page
 from kumihimo.cli.simulate_request import Request
 from kumihimo.collectives import arguments
@@ -46,7 +46,7 @@ def write_timeline(path: Path, found: object) -> None:
         output.message(f"{path} lacks the last {quantities.counted(left_out, 'event')}: take fewer ranks")
 
 
-def map_of(found: Prediction, setting: Setting, ranks: int) -> over_time.Map:
+def map_of(found: Prediction, setting: Setting, ranks: int) -> pages.HeatMap:
     late = found.native.delays
     if late is not None:
         return over_time.of_noise(late.seconds, late.ranks_of_group, ranks, late.bin_seconds)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
+from collections.abc import Iterator
+from statistics import fmean as mean
 
-from kumihimo import _machine, _mapping, _placement, _topology
-from kumihimo.pages import one_file
+from kumihimo import _machine, _mapping, _placement, _topology, pages
 from kumihimo.place.request import PlaceRequest
 from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
@@ -14,8 +14,8 @@ MOST_NODES = 6000  # of the picture that turns
 MOST_CELLS = 20_000  # of the flat pictures; beyond, a cell is the busiest of several links, or one of several nodes
 MOST_CANDIDATES = 40  # rows
 ORDER = ("average_hops", "link_bytes_max")  # of rows
-CURVE = (560, 220)  # of the picture of sorted loads, in pixels
-POINTS = 280  # of one of its curves
+POINTS = 280  # of a curve of sorted loads
+TITLES = {"before": "usual order", "after": "this placement"}
 
 
 def render(request: PlaceRequest, result: dict, chosen: _placement.Placement) -> str:
@@ -24,35 +24,129 @@ def render(request: PlaceRequest, result: dict, chosen: _placement.Placement) ->
     links = job.machine.links
     loads = {name: _mapping.link_loads(traffic, job, of) for name, of in placements.items()}
     by_link = {name: [of[row[0]] for row in links] for name, of in loads.items()}
-    picture = scene(job.machine, links, by_link)
     colours = {name: node_colours(of, request.grid, job.slots.nodes) for name, of in placements.items()}
-    if picture:
-        picture["colours"] = colours
+    picture = scene(job.machine, links, by_link)
     cells = None if picture or not links else flat(job.machine, links, by_link, colours)
-    return one_file.page(
-        Path(__file__).parent,
-        {"scene": picture, "cells": cells},
-        ("charts.js", "torus.js"),
-        result=result,
-        before=result["before"],
-        gain=gains_of(result),
-        facts={name: facts_of(of) for name, of in by_link.items()},
-        scene=picture,
-        cells=cells,
-        hidden=picture["hidden"] if picture else 0,
-        curves=curves(used(by_link)),
-        curve=CURVE,
-        highest=bytes_text(max(map(max, by_link.values()), default=0)) if links else "",
-        classes=classes_of(job.machine, links, by_link),
-        candidates=rows_of(result),
-        predicted=result.get("predicted"),
-        doubts=doubts_of(result),
-        grid=request.grid,
-        link_cap=request.link_cap,
-        of_bytes=bytes_text,
-        of_seconds=seconds_text,
-        counted=counted,
-    )
+    of_links = [*pictures_of_links(picture, cells, by_link), sorted_loads(used(by_link))]
+    doubts = doubts_of(result)
+    parts = [
+        pages.KeyFacts(gains_of(result)),
+        pages.Prose(" ".join(["The predicted times may be more than 20 % off.", *doubts]) if doubts else ""),
+        pages.Prose("" if result["complete"] else "The search was stopped before its end.", "absent"),
+        pages.PageSection("Bytes on each link", [*of_links, classes(job.machine, links, by_link)], "Links"),
+        pages.PageSection("Ranks on the network", ranks(request, result, picture, cells, colours), "Ranks"),
+        pages.PageSection("What was tried", list(candidates(result, request.link_cap)), "Candidates"),
+        pages.PageSection("Map files", [pages.FactList([*map(map_file, result.get("outputs") or [])])]),
+        *(pages.Prose(f"{note}.") for note in result["notes"]),
+    ]
+    machine = f" ({result['machine']})" if result["machine"] else ""
+    heading = f"{counted(result['ranks'], 'rank')} on {result['network']}{machine}"
+    about = "{}, {}. Placement: <strong>{}</strong>, compared with the usual order ({})."
+    names = result["traffic"], bytes_text(result["bytes"]), result["chosen"], result["before"]["name"]
+    return pages.page("kumihimo place", parts, heading, pages.markup(about, *names))
+
+
+OF_SCENE = """Each line is a link between neighbours. Its colour shows the bytes that its busier direction carries.
+Stubs are wrap-around links. Both pictures have the same scale and turn together: drag them, or use the arrow keys."""
+OF_CELLS = """Each cell is {} that carries something in one of the two placements. Its colour shows the bytes. Cells of
+a class are in the order of the links' numbers, the same on both sides."""
+
+
+def pictures_of_links(picture: dict | None, cells: dict | None, by_link: dict[str, list[int]]) -> list[pages.PagePart]:
+    if not (picture or cells):
+        return []
+    full = (picture or cells)["full_scale"]
+    scale = "0 B", bytes_text(full), "on one link"
+    if cells:
+        each = f"the busiest of {cells['links_of_cell']} links" if cells["links_of_cell"] > 1 else "a link"
+        panels = [
+            (title, [(f"{of['name']}: {of['links']} links", shares(of[name], full)) for of in cells["classes"]])
+            for name, title in TITLES.items()
+        ]
+        return [pages.Prose(OF_CELLS.format(each)), pages.SquareMap("link-cells", "links", panels, scale=scale)]
+    lead, axes, cables = OF_SCENE, picture["axes"], picture["cables"]
+    if hidden := picture["hidden"]:
+        lead += f" {counted(hidden, 'cable')} between nodes that are no neighbours in this shape are not drawn."
+    layers = [
+        pages.TorusLayer(name, title, shares(picture["loads"][name], full), facts=facts_of(by_link[name]))
+        for name, title in TITLES.items()
+    ]
+    label = "links coloured by load"
+    return [pages.Prose(lead), pages.TorusScene("link-load", label, axes, layers, list(TITLES), cables, scale)]
+
+
+def shares(loads: list[int], full: int) -> list[float]:
+    return [float(f"{load / (full or 1):.4g}") for load in loads]
+
+
+def sorted_loads(loads: dict[str, list[int]]) -> pages.ChartGroup:
+    """The loads of all links, the busiest first."""
+    series = []
+    for at, (name, title) in enumerate(TITLES.items()):
+        ordered = sorted(loads[name], reverse=True)
+        picked = sorted({i * (len(ordered) - 1) // (POINTS - 1) for i in range(POINTS)}) if ordered else []
+        points = pages.points_of((i + 1, ordered[i]) for i in picked)
+        series.append(pages.LineSeries(name, points, title, f"s{1 - at}", bare=True, dash="" if at else "6 4"))
+    title, unit = "Links that carry something, the busiest first", "bytes on a link, by its place in this order"
+    chart = pages.LineChart(title, unit, series, y=pages.ChartAxis("bytes"))
+    return pages.ChartGroup([chart] if loads["before"] else [], legend=True)
+
+
+def ranks(
+    request: PlaceRequest, result: dict, picture: dict | None, cells: dict | None, colours: dict[str, list]
+) -> list[pages.PagePart]:
+    if not (picture or cells):
+        return []
+    lead = "Each dot is a node."
+    if cells:
+        each = f"the first of {cells['nodes_of_cell']} nodes" if cells["nodes_of_cell"] > 1 else "a node"
+        lead = f"Each cell is {each}, in the order of their numbers"
+        lead += "; a row is a ring or line of the last axis." if cells["columns"] else "."
+    if request.grid:
+        lead += f""" Its colour is the place of its ranks in the grid {request.grid}: red, green and blue grow along its
+            first three axes."""
+    else:
+        lead += f" Its colour is the number of its rank, from blue (rank 0) to red (rank {result['ranks'] - 1})."
+    lead += """ A node with several ranks has their mean colour. Where neighbours have similar colours, ranks that
+        communicate are near."""
+    if cells:
+        panels = [(title, [("", cells["colours"][name])]) for name, title in TITLES.items()]
+        return [pages.Prose(lead), pages.SquareMap("rank-cells", "nodes", panels, cells["columns"])]
+    layers = [pages.TorusLayer(name, title, nodes=colours[name]) for name, title in TITLES.items()]
+    label = "nodes coloured by rank"
+    return [pages.Prose(lead), pages.TorusScene("rank-places", label, picture["axes"], layers, list(TITLES))]
+
+
+def candidates(result: dict, link_cap: bool) -> Iterator[pages.PagePart]:
+    """The chosen one first, then those of fewest hops; those that the cap on links refuses are marked."""
+    of = {(each["name"], *(each[key] for key in ORDER), each["chosen"]): each for each in result.get("candidates", [])}
+    ordered = sorted(of.values(), key=lambda each: (not each["chosen"], *(each[key] for key in ORDER)))[
+        :MOST_CANDIDATES
+    ]
+    if not ordered:
+        return
+    lead = f"Recognised in the traffic: {'; '.join(result['recognised'])}. " if result["recognised"] else ""
+    lead += "Candidates that load a link more than the usual order does are not chosen." if link_cap else ""
+    yield pages.Prose(lead)
+    timed = any(each["seconds"] is not None for each in ordered)
+    rows = []
+    for each in ordered:
+        loads = (bytes_text(each[name]) for name in ("link_bytes_max", "off_node_bytes"))
+        time = ["" if each["seconds"] is None else seconds_text(each["seconds"])] if timed else []
+        note = "chosen" if each["chosen"] else "" if each["within_cap"] else "loads a link too much"
+        rows.append((each["name"], f"{each['average_hops']:.4g}", *loads, *time, note))
+    columns = ("placement", "average hops>", "busiest link>", "between nodes>", *(["time>"] if timed else []), "note")
+    yield pages.PageTable(columns, rows, strong=[at for at, each in enumerate(ordered) if each["chosen"]])
+    hops, links = "No placement has fewer than {:.4g} average hops ({}): {}.", "Some link carries at least {} ({}): {}."
+    bounds = [hops.format(of["average_hops"], of["name"], of["why"]) for of in result["bounds"]]
+    bounds += [links.format(bytes_text(of["bytes"]), of["name"], of["why"]) for of in result["link_bounds"]]
+    yield pages.BulletList(bounds)
+
+
+def map_file(file: dict) -> tuple[str, str]:
+    text = pages.markup("<code>{}</code>", file["file"])
+    text += pages.markup("<br><code>{}</code>", file["launch"]) if file.get("launch") else ""
+    return file["format"], text + (pages.markup("<br>{}", file["warning"]) if file.get("warning") else "")
 
 
 def gains_of(result: dict) -> list[tuple[str, str, str]]:
@@ -73,6 +167,11 @@ def gains_of(result: dict) -> list[tuple[str, str, str]]:
     link = result.get("lower_bound_link_bytes")
     if link:
         rows.append((f"{result['link_bytes_max'] / link:.4g} ×", "the lower bound of a link", bytes_text(link)))
+    if predicted := result.get("predicted"):
+        doubt = ", may be more than 20 % off" if doubts_of(result) else ""
+        name = f"for one exchange of all traffic (flow model{doubt})"
+        usual = f"{seconds_text(predicted['before']['seconds'])} in the usual order"
+        rows.append((seconds_text(predicted["after"]["seconds"]), name, usual))
     return rows
 
 
@@ -80,7 +179,7 @@ def doubts_of(result: dict) -> list[str]:
     """Why the predicted times may be far off."""
     both = result.get("predicted") or {}
     names = {"before": "Usual order", "after": "This placement"}
-    return [f"{names[name]}: {of['accuracy']}" for name, of in both.items() if of["accuracy"]]
+    return [f"{names[name]}: {of['accuracy']}." for name, of in both.items() if of["accuracy"]]
 
 
 def facts_of(loads: list[int]) -> list[tuple[str, str]]:
@@ -193,45 +292,13 @@ def along(share: float) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def curves(loads: dict[str, list[int]]) -> dict[str, str]:
-    """The loads of all links, the busiest first, as points of a curve."""
-    highest = max((max(of, default=0) for of in loads.values()), default=0) or 1
-    width, height = CURVE
-    texts = {}
-    for name, of in loads.items():
-        ordered = sorted(of, reverse=True)
-        picked = [i * (len(ordered) - 1) // (POINTS - 1) for i in range(POINTS)] if ordered else []
-        places = [(n * width / (POINTS - 1), height * (1 - ordered[i] / highest)) for n, i in enumerate(picked)]
-        texts[name] = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    return texts
-
-
-def classes_of(machine: _machine.Machine, links: list[tuple], loads: dict[str, list[int]]) -> list[dict]:
+def classes(machine: _machine.Machine, links: list[tuple], loads: dict[str, list[int]]) -> pages.PageTable:
     """For each class of links: how many, and the busiest and the mean load before and after."""
-    names = machine.link_classes or ["all links"]
     rows = []
-    for number, name in enumerate(names):
+    for number, name in enumerate(machine.link_classes or ["all links"]):
         of = [at for at, row in enumerate(links) if row[3] == number]
         if of:
-            both = {key: [loads[key][at] for at in of] for key in loads}
-            cells = [f(both[key]) for key in ("before", "after") for f in (max, lambda v: sum(v) / len(v))]
-            rows.append({"name": name, "links": len(of), "cells": [bytes_text(cell) for cell in cells]})
-    return rows
-
-
-def rows_of(result: dict) -> list[dict]:
-    """Candidates, the chosen one first, then those of fewest hops; those that the cap on links refuses are marked."""
-    of = {(each["name"], *(each[key] for key in ORDER), each["chosen"]): each for each in result.get("candidates", [])}
-    ordered = sorted(of.values(), key=lambda each: (not each["chosen"], *(each[key] for key in ORDER)))
-    return [
-        {
-            "name": each["name"],
-            "chosen": each["chosen"],
-            "hops": f"{each['average_hops']:.4g}",
-            "link": bytes_text(each["link_bytes_max"]),
-            "off": bytes_text(each["off_node_bytes"]),
-            "seconds": "" if each["seconds"] is None else seconds_text(each["seconds"]),
-            "refused": not each["within_cap"],
-        }
-        for each in ordered[:MOST_CANDIDATES]
-    ]
+            cells = [f([loads[key][at] for at in of]) for f in (max, mean) for key in TITLES]
+            rows.append((name, len(of), *map(bytes_text, cells)))
+    columns = ("class", "links>", "busiest>", "after>", "mean>", "after>")
+    return pages.PageTable(columns, rows, "Classes of links", "Bytes in the usual order, and in this placement.")

@@ -72,7 +72,7 @@ def test_hartree_fock_of_a_file_with_a_charge(kumihimo, tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
     assert "energy: -75.3116625305 hartree" in ended.out and "(pp,pp)" in ended.out and "Answer:" in ended.out
     text = page.read_text()
-    assert 'id="answer-orbitals-chart"' in text and 'id="table-classes"' in text
+    assert '"answer-orbitals-chart"' in text and 'id="table-classes"' in text
     found = found_of(kumihimo(*asked, *given, "--variant", "classes", "--json"))
     assert abs(found["results"][0]["energy"] + 75.3116625305) < 1e-8 and found["options"]["reproducible"] == "yes"
     refused = kumihimo(*asked, "--variant", "golden")
@@ -186,7 +186,7 @@ def test_a_scaling_run_makes_a_table_and_a_page(kumihimo, tmp_path: Path) -> Non
     )
     assert ended.code == 0, ended.err
     assert ended.out.count("golden") >= 2 and "right" in ended.out
-    assert 'id="scaling-chart"' in page.read_text()
+    assert '"scaling-chart"' in page.read_text()
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ def test_a_kernel_of_the_setup_is_not_in_the_bound_of_the_solve() -> None:
     (row,) = figures.summary([{**plain, "kernels": [*plain["kernels"], assembly]}], about())
     assert row["share_of_bound"] == pytest.approx(0.3)
     assert row["kernels"][-1]["share_of_bound"] == pytest.approx(0.4)
-    (chart,) = [each for each in page.kernels([row], RATES, APPLICATION) if each["id"] == "time-0-chart"]
-    assert "assembly" not in [bar["name"] for bar in chart["rows"]]
+    (chart,) = [each for each in page.kernels([row], RATES, APPLICATION) if each.name == "time-0-chart"]
+    assert "assembly" not in [bar.label for bar in chart.rows]
 
 
 def test_speed_ups_are_over_the_golden_copy_and_over_fewer_processors() -> None:
@@ -130,14 +130,14 @@ def test_the_page_has_all_figures_and_needs_nothing_else(tmp_path: Path) -> None
     page.write(path, found_of(rows), APPLICATION)
     text = path.read_text()
     data = data_of(text)
-    assert set(data["groups"]) == {"convergence", "kernels", "roofline", "scaling"}
-    charts = [chart for group in data["groups"].values() for chart in group["charts"]]
-    assert len({chart["id"] for chart in charts}) == len(charts)
-    for chart in charts:
-        assert f'id="{chart["id"]}"' in text
+    assert set(data) == {"convergence", "kernels", "roofline", "scaling"}
+    for name, group in data.items():
+        assert f'data-part="chart-group" data-name="{name}"' in text and group["charts"]
+    charts = [chart for group in data.values() for chart in group["charts"]]
+    assert len({chart["name"] for chart in charts}) == len(charts)
     assert not re.search(r'(src|href)="http', text)
     assert "a &lt;toy&gt;" in text and "<toy>" not in text
-    assert data["groups"]["convergence"]["charts"][0]["series"][0]["points"][-1] == {"x": 3, "y": 1e-9}
+    assert data["convergence"]["charts"][0]["series"][0]["points"][-1] == {"x": 3, "y": 1e-9}
 
 
 def test_the_page_shows_the_answer_of_an_application() -> None:
@@ -160,13 +160,13 @@ def test_the_page_shows_the_answer_of_an_application() -> None:
     scf = replace(APPLICATION, methods=(), residual="commutator")
     text = page.render({**found_of(rows), **answer, "method": ""}, scf)
     assert "&lt;-74.9&gt;" in text and "&lt;7&gt;" in text and 'id="table-classes"' in text
-    groups = data_of(text)["groups"]
+    groups = data_of(text)
     assert "roofline" not in groups
     assert groups["convergence"]["charts"][0]["unit"] == "commutator by iteration"
     headings = re.findall("<h2[^>]*>(.*?)</h2>", text)
     assert sorted(set(headings)) == sorted(headings)
     (chart,) = groups["answer"]["charts"]
-    assert chart["id"] == "answer-levels-chart" and chart["y"]["scale"] == "signed"
+    assert chart["name"] == "answer-levels-chart" and chart["y"]["scale"] == "signed"
     assert [series["points"] for series in chart["series"]] == [points]
 
 
@@ -176,7 +176,7 @@ def test_the_page_explains_shares_above_the_bound_where_there_are_any() -> None:
         data = data_of(
             page.render(found_of(figures.summary([result("fast", 4, kernels=[kernel])], about())), APPLICATION)
         )
-        return [c.get("caption", "") for c in data["groups"]["kernels"]["charts"] if c["id"].startswith("bound-")]
+        return [c.get("caption", "") for c in data["kernels"]["charts"] if c["name"].startswith("bound-")]
 
     (within,), (above,) = captions(0.4), captions(0.1)
     assert within == "" and above.startswith("Above 100 %")
@@ -184,13 +184,13 @@ def test_the_page_explains_shares_above_the_bound_where_there_are_any() -> None:
 
 def test_a_page_without_rates_has_no_roofline() -> None:
     rows = figures.summary([result("golden", 4)], about(rates=None))
-    assert set(data_of(page.render(found_of(rows, None), APPLICATION))["groups"]) == {"convergence", "kernels"}
+    assert set(data_of(page.render(found_of(rows, None), APPLICATION))) == {"convergence", "kernels"}
 
 
 def test_long_histories_are_thinned_to_their_ends() -> None:
     history = [10.0**-k for k in range(8)] + [1e-8] * 5000 + [0.0, 1e-9]
     rows = figures.summary([result("golden", 4, history=history)], about())
-    (chart,) = data_of(page.render(found_of(rows), APPLICATION))["groups"]["convergence"]["charts"]
+    (chart,) = data_of(page.render(found_of(rows), APPLICATION))["convergence"]["charts"]
     points = chart["series"][0]["points"]
     assert len(points) <= page.MOST_POINTS + 1
     assert points[0] == {"x": 0, "y": 1.0} and points[-1] == {"x": len(history) - 1, "y": 1e-9}

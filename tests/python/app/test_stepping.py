@@ -82,15 +82,15 @@ def test_the_page_of_a_field_has_its_pictures(kumihimo, tmp_path: Path) -> None:
     assert kumihimo(*asked, "--page", str(page)).code == 0
     text = page.read_text()
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
-    pictures = data["pictures"]
+    pictures = data["field-animation"]
     assert (pictures["width"], pictures["height"], len(pictures["frames"])) == (64, 48, stepping.PICTURES)
-    assert pictures["steps"][-1] == 100 and pictures["largest"] > 0
+    assert pictures["steps"][-1] == 100 and float(re.search(r"\|Ez\| / (\S+)\.<", text)[1]) > 0
     frames = [base64.b64decode(frame) for frame in pictures["frames"]]
     assert (
         all(len(frame) == 64 * 48 for frame in frames)
         and max(abs(b - 256 * (b > 127)) for f in frames for b in f) == 127
     )
-    assert 'id="picture"' in text and not re.search(r'(src|href)="http', text)
+    assert 'data-part="field-animation"' in text and not re.search(r'(src|href)="http', text)
     assert "pictures" not in found_of(kumihimo(*asked, "--json"))["results"][0]
 
 

@@ -89,7 +89,7 @@ def test_a_program_that_never_ends(kumihimo):
 def test_the_page(kumihimo, tmp_path):
     assert kumihimo(*K, "--page", "page.html").code == 0
     text = (tmp_path / "page.html").read_text()
-    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    (data,) = json.loads(text.partition('id="data">')[2].partition("</script>")[0])["chart-group"]["charts"]
     assert [series["name"] for series in data["series"]] == ["efficiency", "checkpoints", "lost", "restarts"]
     most = max(data["series"][0]["points"], key=lambda point: point["y"])
     assert most["x"] * 60 == pytest.approx(1800) and len(data["marks"]) == 4

@@ -170,7 +170,7 @@ def test_a_page_in_a_browser(kumihimo, browser, words, tmp_path, width, dark):
     ended = kumihimo(*words, *UNIFORM, "--spread", "both", "--repeats", "9", "--page", "page.html")
     assert ended.code == 0, ended.err
     look = """
-      const points = document.querySelectorAll('svg.chart circle');
+      const points = document.querySelectorAll('svg.chart .dot');
       points[0].dispatchEvent(new Event('pointerenter'));
       return [points.length, document.querySelector('.told').textContent];
     """

@@ -50,7 +50,7 @@ def test_a_network_without_axes_has_cells(kumihimo, browser, tmp_path):
     asked = ("place", "-t", "halo:4x4:5", "-m", "reedbush-u", "-s", "16", "--ranks-per-node", "1", "--effort", "fast")
     assert kumihimo(*asked, "--page", "page.html").code == 0
     text = (tmp_path / "page.html").read_text()
-    assert "<polyline" in text and 'id="rank-places"' not in text
+    assert 'data-part="chart-group"' in text and 'data-name="rank-places"' not in text
     seen = browser.open_page(tmp_path / "page.html", tmp_path, width=1000, dark=False)
     assert (seen.ready, seen.console) == ("yes", []) and seen.wide <= 0
     assert all(n > 100 for n in seen.painted)

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kumihimo import pages
 from kumihimo.demo.report import display
 
 LONG_BYTES = 64 * 1024  # from here on bandwidth counts
 
 
-@dataclass(frozen=True)
-class ChosenRow:
-    bytes: str
-    choice: str
-    seconds: str
-    library_seconds: str
-    ratio: str
-    interval: str
-    faster: bool
-
-
-def rows(measured: dict) -> list[ChosenRow]:
+def rows(measured: dict) -> list[tuple[str, ...]]:
     """By length; empty where nothing was chosen."""
     return [_row(r) for r in sorted(_results(measured), key=lambda r: r["bytes"])]
 
@@ -34,16 +22,16 @@ def _results(measured: dict) -> list[dict]:
     return (measured.get("chosen") or {}).get("results", [])
 
 
-def _row(r: dict) -> ChosenRow:
+def _row(r: dict) -> tuple[str, ...]:
+    """Length, choice, time, the library's time, ratio, interval."""
     parameters = " ".join(
         k if v is True else f"{k.replace('_', ' ')} {v}" for k, v in (r.get("parameters") or {}).items()
     )
-    return ChosenRow(
+    faster = '<strong class="ok">{}</strong>' if r["ratio_high"] < 1 else "{}"
+    return (
         display.bytes_(r["bytes"]),
         " ".join(filter(None, [display.label(r["algorithm"]), f"({parameters})" if parameters else ""])),
-        display.seconds(r["seconds"]),
-        display.seconds(r["library"]["seconds"]),
-        display.ratio(r["ratio"]),
+        *map(display.seconds, (r["seconds"], r["library"]["seconds"])),
+        pages.markup(faster, display.ratio(r["ratio"])),
         f"{display.significant(r['ratio_low'])} to {display.ratio(r['ratio_high'])}",
-        r["ratio_high"] < 1,
     )

@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kumihimo.demo.report import display
-from kumihimo.demo.report.figures.measured_curves import space_of, spaces, words_of
+from kumihimo.demo.report.figures.measured_curves import space_of, spaces
 from kumihimo.demo.report.style import LIBRARY, Styles
 
 
-@dataclass(frozen=True)
-class GoldenRow:
-    """An algorithm; per space how many comparisons found the same bits, and of how many; None where the algorithm does
-    not apply."""
-
-    algorithm: str
-    cells: list[tuple[int, int] | None]
-
-
-@dataclass(frozen=True)
-class Checks:
-    spaces: list[str]
-    rows: list[GoldenRow]
-
-
-def rows(measured: dict, styles: Styles) -> Checks:
-    """By algorithm and space: how many comparisons there were, by length and type, and how many found the same bits."""
+def rows(measured: dict, styles: Styles) -> dict[str, list[tuple[int, int] | None]]:
+    """By algorithm and space: how many comparisons, by length and type, found the same bits, and of how many; None
+    where the algorithm does not apply."""
     checks = measured.get("checks", [])
-    places = spaces(measured)
-    table: list[GoldenRow] = []
     if not totals(measured)[1]:
-        return Checks([], table)
+        return {}
     ran = {_case(r)[:2] for r in measured["results"] if r["algorithm"] != LIBRARY}
     ran |= {_case(check)[:2] for check in checks if "right" in check}
+    found = {}
     for name in styles.order(algorithm for _, algorithm in ran):
         cells: list[tuple[int, int] | None] = []
-        for place in places:
+        for place in spaces(measured):
             mine = [c["right"] for c in checks if c["algorithm"] == name and space_of(c) == place and "right" in c]
             cells.append((sum(mine), len(mine)) if (place, name) in ran else None)
-        table.append(GoldenRow(display.label(name), cells))
-    return Checks([words_of(place, measured["results"]) for place in places], table)
+        found[display.label(name)] = cells
+    return found
 
 
 def totals(measured: dict) -> tuple[int, int]:

@@ -31,20 +31,13 @@ def measured_machine(material: Material) -> list[tuple[str, str]]:
     return rows
 
 
-def simulated_machine(material: Material) -> list[dict]:
+def simulated_machine(material: Material) -> list[tuple[str, ...]]:
     """Every number of the simulated machine with where it comes from."""
     machine = (material.simulated or {}).get("machine", {})
     rows = []
     for section in ("network", "node", "software"):
         for key, number in machine.get(section, {}).items():
-            rows.append(
-                {
-                    "name": _name(key),
-                    "value": _value(key, number["value"]),
-                    "provenance": number["provenance"],
-                    "source": number["source"],
-                }
-            )
+            rows.append((_name(key), _value(key, number["value"]), number["provenance"], number["source"]))
     return rows
 
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.figures.comparison import blind, subject_of
 
 
-@dataclass(frozen=True)
-class Compared:
-    what: str
-    published: str
-    model: str
-    difference: str
-    source: str
-
-
-def rows(simulated: dict) -> list[Compared]:
-    """Every published figure for which there is a prediction; none where another shape was simulated."""
+def rows(simulated: dict) -> list[tuple[str, ...]]:
+    """Every published figure for which there is a prediction, that, their difference and the source; none where another
+    shape was simulated."""
     if not simulated["as_published"]:
         return []
     published, model = simulated["published"], predictions(simulated)
@@ -42,14 +33,15 @@ def predictions(simulated: dict) -> dict[str, float]:
     }
 
 
-def _row(key: str, published: dict, model: float) -> Compared:
+def _row(key: str, published: dict, model: float) -> tuple[str, ...]:
     value = published["value"]
     show = _show(key)
     if key.startswith("compute_share"):
         difference = f"{100 * (model - value):+.0f} points"
     else:
         difference = f"{100 * (model / value - 1):+.0f} %"
-    return Compared(published["what"], show(value), show(model), difference, published["source"])
+    shown = pages.markup("<strong>{}</strong>", show(model))
+    return published["what"], show(value), shown, difference, published["source"]
 
 
 def _show(key: str):

@@ -6,14 +6,14 @@ the rest in the order in which they appear, so that two pages of the same materi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.folder import Material
 
-COLOURS = 16
 LIBRARY, BOUND = "library", "bound"
-EXTENSION_DASH, BOUND_DASH = "7 4", "2 4"
+EXTENSION_DASH = "7 4"
 
 
 class Styles:
@@ -31,27 +31,28 @@ class Styles:
     def order(self, names: Iterable[str]) -> list[str]:
         return sorted(set(names), key=lambda name: (self._place.get(name, len(self._place)), name))
 
-    def of(self, name: str) -> dict:
+    def of(self, name: str, points: Sequence[dict] = (), **more: object) -> pages.LineSeries:
         place = self._place.get(name, len(self._place))
         look = {
-            "name": name,
-            "label": display.label(name),
-            "colour": f"s{place if place < COLOURS else 1 + place % (COLOURS - 1)}",
+            "colour": f"s{place if place < pages.COLOURS else 1 + place % (pages.COLOURS - 1)}",
             "marker": place % 5,
             "strong": name == self.subject,
+            "dash": EXTENSION_DASH if name in self.extensions else "",
         }
-        if name in self.extensions:
-            look["dash"] = EXTENSION_DASH
-        return look
+        return pages.LineSeries(name, list(points), display.label(name), **look, **more)
+
+    def bar(self, name: str, parts: Sequence[float], note: str, label: str = "") -> pages.ChartBar:
+        look = self.of(name)
+        return pages.ChartBar(label or look.label, parts, look.colour, note)
 
     @staticmethod
-    def library(name: str) -> dict:
-        return {"name": LIBRARY, "label": name, "colour": LIBRARY, "marker": 0, "strong": True}
+    def library(name: str, points: Sequence[dict] = ()) -> pages.LineSeries:
+        return pages.LineSeries(LIBRARY, list(points), name, LIBRARY, strong=True)
 
     @staticmethod
-    def bound() -> dict:
+    def bound(points: Sequence[dict] = ()) -> pages.LineSeries:
         """What nothing can beat."""
-        return {"name": BOUND, "label": "bound", "colour": BOUND, "marker": 0, "bare": True, "dash": BOUND_DASH}
+        return pages.LineSeries(BOUND, list(points), **pages.BOUND)
 
 
 def _results(material: Material) -> Iterable[dict]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import csv
-import io
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from kumihimo import pages
 from kumihimo.collectives.arguments import parameters_text
 from kumihimo.demo.report.folder import Material
 
@@ -30,25 +27,7 @@ SIMULATED = [
 ]
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows of numbers and words; `name` is that of the CSV file."""
-
-    name: str
-    title: str
-    columns: list[str]
-    rows: list[list]
-
-    def data_link(self) -> str:
-        """The CSV file as a link that holds it."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([["" if cell is None else cell for cell in row] for row in self.rows])
-        return "data:text/csv;base64," + base64.b64encode(out.getvalue().encode()).decode()
-
-
-def tables(material: Material) -> list[Table]:
+def tables(material: Material) -> list[pages.RawTable]:
     """Everything that was measured or simulated."""
     found = []
     if material.measured:
@@ -70,9 +49,9 @@ def tables(material: Material) -> list[Table]:
     return found
 
 
-def _table(name: str, title: str, columns: Iterable[str], results: list[dict]) -> Table:
+def _table(name: str, title: str, columns: Iterable[str], results: list[dict]) -> pages.RawTable:
     used = [c for c in columns if any(_cell(r, c) is not None for r in results)]
-    return Table(name, title, used, [[_cell(r, c) for c in used] for r in results])
+    return pages.RawTable(name, title, used, [[_cell(r, c) for c in used] for r in results])
 
 
 def _cell(result: dict, column: str):

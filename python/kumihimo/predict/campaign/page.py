@@ -3,10 +3,9 @@ chooses which, and the values of the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
-from kumihimo.pages import one_file
+from kumihimo import pages
 from kumihimo.predict.campaign import comparison
 from kumihimo.predict.campaign.database import NOT_APPLICABLE, OK, RESERVED
 from kumihimo.text.errors import wrong_value
@@ -94,37 +93,72 @@ def data_of(points: Sequence[dict], swept: Sequence[str]) -> dict:
     return {"columns": columns, "rows": rows, "choice": choice(shown, names)}
 
 
-def by_curve(points: Sequence[dict], content: dict) -> dict:
+CURVES_LEAD = """Choose what runs along x, what tells curves apart, and what gets a chart for each value. Point at a
+curve for its values."""
+AGREEMENT = ("points>", "median error>", "nine of ten within>", "worst / measured>", "point>")
+ORDER = """{} of {} pairs of points that differ in {} alone, and whose measured times differ by more than a factor of
+1.3, are predicted in the right order."""
+
+
+def curves_of(content: dict) -> pages.PagePart:
+    if content["choice"]["x"] and content["rows"]:
+        return pages.CurveExplorer(**content)
+    none = "No number varies, so there is no curve." if content["rows"] else "No point has a result yet."
+    return pages.Prose(none, "absent")
+
+
+def by_curve(points: Sequence[dict], content: dict) -> Iterator[pages.PagePart]:
     """The agreement for each value of the parameter that tells curves apart, and the order of pairs."""
-    name = content["choice"]["curves"]
-    if not name:
-        return {"name": "", "rows": {}, "pairs": 0, "right": 0}
-    others = [column["name"] for column in content["columns"] if not column["follows"]]
-    ranking = comparison.ranking(points, name, others)
-    right = ranking.pairs - len(ranking.wrong)
-    return {"name": name, "rows": comparison.by_value(points, name), "pairs": ranking.pairs, "right": right}
+    if not (name := content["choice"]["curves"]):
+        return
+    yield pages.Prose("Errors are factors between both times, whichever is larger.")
+    ranking = comparison.ranking(
+        points, name, [column["name"] for column in content["columns"] if not column["follows"]]
+    )
+    if ranking.pairs:
+        yield pages.Prose(ORDER.format(ranking.pairs - len(ranking.wrong), ranking.pairs, name))
+    agreed = comparison.by_value(points, name)
+    rows = [(value, of.points, *comparison.errors_text(of)) for value, of in agreed.items()]
+    yield pages.PageTable([name, *AGREEMENT], rows)
+
+
+def facts_of(points: Sequence[dict], agreement: comparison.Agreement | None) -> Iterator[tuple[str, ...]]:
+    counts = {status: sum(point["status"] == status for point in points) for status in (OK, NOT_APPLICABLE)}
+    without = {"not applicable": counts[NOT_APPLICABLE], "failed or missing": len(points) - sum(counts.values())}
+    yield f"{counts[OK]:,}", "predicted times", ", ".join(f"{n} {why}" for why, n in without.items() if n)
+    doubtful = sum(bool(point["doubts"]) for point in points)
+    yield f"{doubtful:,}", "may be more than 20 % off, as the model says itself", "shown with each point"
+    if agreement:
+        within, worst = f"{100 * (agreement.ninth_decile - 1):.0f} %", f"{agreement.worst_ratio:.2f} × measured"
+        median = f"median error against {counted(agreement.points, 'measured point')}"
+        yield f"{100 * (agreement.median - 1):.1f} %", median, f"nine of ten within {within}, the worst {worst}"
 
 
 def render(about: dict, points: Sequence[dict]) -> str:
     """`points`: with their measured rows."""
     if len(points) > MOST_ROWS:
         raise wrong_value(f"a page must have at most {MOST_ROWS:,} points", f"{len(points):,}", "take some by --where")
-    constant = [(name, points[0][name]) for name in parameters_of(points) if name not in varying(points)]
-    counts = {status: sum(point["status"] == status for point in points) for status in (OK, NOT_APPLICABLE)}
     content = data_of(points, about["swept"].split())
-    return one_file.page(
-        Path(__file__).parent,
-        content,
-        ("charts.js",),
-        about=about,
-        constant=[(name, value) for name, value in constant if value is not None],
-        ok=counts[OK],
-        not_applicable=counts[NOT_APPLICABLE],
-        others=len(points) - counts[OK] - counts[NOT_APPLICABLE],
-        doubtful=sum(bool(point["doubts"]) for point in points),
-        agreement=comparison.agreement(points),
-        by=by_curve(points, content),
-        errors_text=comparison.errors_text,
-        errors=list(dict.fromkeys(point["error"] for point in points if point["error"]))[:20],
-        counted=counted,
+    agreement = comparison.agreement(points)
+    curves = curves_of(content)
+    table = f"The times of the charts above.{' Measured times are in parentheses.' if agreement else ''} "
+    table += "A star marks predictions that may be more than 20 % off."
+    tables = [pages.CurveTables()] if isinstance(curves, pages.CurveExplorer) else []
+    errors = "; ".join(list(dict.fromkeys(point["error"] for point in points if point["error"]))[:20])
+    failed = pages.Prose(f"Points without a result: {errors}." if errors else "", "absent")
+    parts = [
+        pages.KeyFacts(list(facts_of(points, agreement))),
+        pages.PageSection("Curves", [pages.Prose(CURVES_LEAD), curves]),
+        pages.PageSection("Table", [pages.Prose(table), *tables]),
+        pages.PageSection("Predicted against measured", list(by_curve(points, content)), "Agreement"),
+        pages.PageSection("About", [failed, pages.FoldedParts("The campaign file", [pages.Listing(about["file"])])]),
+    ]
+    fixed = {name: points[0][name] for name in parameters_of(points) if name not in varying(points)}
+    constant = "".join(f", {name} {value}" for name, value in fixed.items() if value is not None)
+    words = pages.markup(
+        "Campaign <strong>{}</strong>{}. Predictions of kumihimo {}.", about["name"], constant, about["version"]
+    )
+    footer = pages.markup("All points: <code>SELECT * FROM points</code> in the database.")
+    return pages.page(
+        f"{about['name']}, a campaign of kumihimo", parts, about["summary"] or about["name"], words, footer
     )

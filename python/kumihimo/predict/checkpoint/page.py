@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+from collections.abc import Sequence
 
-from kumihimo.pages import one_file
+from kumihimo import pages
 from kumihimo.predict.checkpoint import model
 
 POINTS = 61  # of a curve
 SPAN = 32.0  # from the best interval divided by this to it times this
 CURVES = (
-    ("efficiency", "work (efficiency)", "s0"),
-    ("checkpoints", "checkpoints", "s1"),
-    ("lost", "lost work", "s2"),
-    ("restarts", "restarts", "s3"),
+    ("efficiency", "work (efficiency)"),
+    ("checkpoints", "checkpoints"),
+    ("lost", "lost work"),
+    ("restarts", "restarts"),
 )
 
 
@@ -28,7 +28,7 @@ def shares(of: model.ExpectedRun) -> dict[str, float]:
     }
 
 
-def data_of(case: model.CheckpointCase, marks: dict[str, float]) -> dict:
+def chart(case: model.CheckpointCase, marks: dict[str, float]) -> pages.LineChart:
     """`marks`: intervals that the picture names."""
     best = marks["best"]
     low, high = min(best / SPAN, *marks.values()), max(best * SPAN, *marks.values())
@@ -36,34 +36,38 @@ def data_of(case: model.CheckpointCase, marks: dict[str, float]) -> dict:
     low = min(low, high / 2)
     every = {low * (high / low) ** (i / (POINTS - 1)) for i in range(POINTS)} | set(marks.values())
     known = [found for t in sorted(every) if math.isfinite((found := model.expected(case, t)).seconds)]
-    series = [
-        {
-            "name": name,
-            "label": label,
-            "colour": colour,
-            "marker": at,
-            "bare": True,
-            "strong": at == 0,
-            "points": [{"x": of.interval / 60, "y": shares(of)[name]} for of in known],
-        }
-        for at, (name, label, colour) in enumerate(CURVES)
-    ]
-    circles = [
-        {"x": t / 60, "y": found.efficiency}
-        for t in marks.values()
-        if math.isfinite((found := model.expected(case, t)).seconds)
-    ]
-    return {
-        "kind": "lines",
-        "title": "Where the time goes",
-        "unit": "share of the expected time, by the minutes of work between two checkpoints",
-        "x": {"quantity": "number", "scale": "log"},
-        "y": {"quantity": "share", "scale": "linear"},
-        "series": series,
-        "marks": circles,
-        "tall": True,
-    }
+    named = [found for t in marks.values() if math.isfinite((found := model.expected(case, t)).seconds)]
+    series = []
+    for at, (name, label) in enumerate(CURVES):
+        points = pages.points_of((of.interval / 60, shares(of)[name]) for of in known)
+        series.append(pages.LineSeries(name, points, label, **pages.look(at), bare=True, strong=at == 0))
+    return pages.LineChart(
+        "Where the time goes",
+        "share of the expected time, by the minutes of work between two checkpoints",
+        series,
+        x=pages.ChartAxis(scale="log"),
+        y=pages.ChartAxis("share"),
+        marks=pages.points_of((of.interval / 60, of.efficiency) for of in named),
+        tall=True,
+    )
 
 
-def render(case: model.CheckpointCase, marks: dict[str, float], **values: object) -> str:
-    return one_file.page(Path(__file__).parent, data_of(case, marks), ("charts.js",), **values)
+LEAD = """Expected values of Daly's complete model (2006): failures come at exponentially distributed intervals, also
+during checkpoints and restarts. Circles mark the best interval, that which was asked for, and the estimates of Young
+and Daly."""
+
+
+def render(
+    case: model.CheckpointCase,
+    marks: dict[str, float],
+    about: str,
+    facts: Sequence[Sequence[str]],
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+) -> str:
+    parts = [
+        pages.KeyFacts(facts),
+        pages.PageSection("Curves", [pages.Prose(LEAD), pages.ChartGroup([chart(case, marks)], legend=True)]),
+        pages.PageSection("Table", [pages.PageTable(columns, rows)]),
+    ]
+    return pages.page("Checkpoint interval, by kumihimo", parts, "Checkpoint interval", about)

@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import replace
 
-from kumihimo import _machine
+from kumihimo import _machine, pages
 from kumihimo.text.quantities import counted, seconds_text
 
 MOST_ROWS = 384  # of a map; beyond, a row is the highest of several links side by side
 BINS = 192  # at most, of the time
+UNIT = """Each row is {}, from left to right is the {}. The colour shows {}. Point at it, or use the arrow keys, for
+values."""
 
 
-@dataclass
-class MapRow:
-    label: str
-    values: list[float]  # by bin
-
-
-@dataclass
-class Map:
-    """Rows by time, as colours."""
-
-    title: str
-    unit: str  # what the colour shows
-    quantity: str  # of the values: "share" or "seconds"
-    row: str  # what a row is
-    time: str  # what runs along x
-    bin_seconds: float
-    rows: list[MapRow]
-    groups: list[tuple[str, int]]  # of rows one below the other: name, and how many
-
-    @property
-    def highest(self) -> float:
-        return max((value for row in self.rows for value in row.values), default=0.0)
-
-
-def of_links(machine: _machine.Machine, utilisation: Sequence[Sequence[float]], bin_seconds: float) -> Map:
+def of_links(machine: _machine.Machine, utilisation: Sequence[Sequence[float]], bin_seconds: float) -> pages.HeatMap:
     """`utilisation`: by the number of the link, by bin; share of the bin in which the link carries packets. Links that
     carry nothing are left out."""
     named = {}
@@ -52,11 +29,10 @@ def of_links(machine: _machine.Machine, utilisation: Sequence[Sequence[float]], 
         groups.append((name, len(parts)))
         for part in parts:
             label = part[0][0] if len(part) == 1 else f"{part[0][0]} and the next {len(part) - 1}"
-            rows.append(MapRow(label, [round(max(values), 4) for values in zip(*(of for _, of in part))]))
+            rows.append((label, [round(max(values), 4) for values in zip(*(of for _, of in part))]))
     row = "a link" if each == 1 else f"the busiest of {each} links"
-    return Map(
-        "Links over time", "share of the time in which a link is busy", "share", row, "time", bin_seconds, rows, groups
-    )
+    unit = UNIT.format(row, "time", "share of the time in which a link is busy")
+    return pages.HeatMap("Links over time", unit, "share", bin_seconds, rows, groups)
 
 
 def direction(name: str) -> str:
@@ -68,53 +44,40 @@ def class_of(machine: _machine.Machine, number: int) -> str:
     return machine.link_classes[number] if machine.link_classes else "links"
 
 
-def of_noise(seconds: Sequence[Sequence[float]], ranks_of_group: int, ranks: int, bin_seconds: float) -> Map:
+def of_noise(seconds: Sequence[Sequence[float]], ranks_of_group: int, ranks: int, bin_seconds: float) -> pages.HeatMap:
     """`seconds`: by groups of ranks side by side, by bin of the time without noise; how late the latest one is."""
     rows = []
     for at, values in enumerate(seconds):
         first, last = at * ranks_of_group, min(ranks, (at + 1) * ranks_of_group) - 1
         label = f"rank {first}" if first == last else f"ranks {first} to {last}"
-        rows.append(MapRow(label, [float(f"{value:.4g}") for value in values]))
+        rows.append((label, [float(f"{value:.4g}") for value in values]))
     row = "a rank" if ranks_of_group == 1 else f"the latest of {ranks_of_group} ranks"
-    unit = "how much later than without noise"
-    return Map("How noise spreads", unit, "seconds", row, "time of the run without noise", bin_seconds, rows, [])
+    unit = UNIT.format(row, "time of the run without noise", "how much later than without noise")
+    return pages.HeatMap("How noise spreads", unit, "seconds", bin_seconds, rows)
 
 
-def of_classes(use: dict) -> dict:
+def of_classes(use: dict) -> pages.LineChart:
     """The chart of a packet run's utilisation: {bin_seconds, by_class: {name: {links, shares}}}."""
-    bins = use["bin_seconds"]
     series = []
     for at, (name, of) in enumerate(use["by_class"].items()):
-        points = [{"x": (bin_ + 0.5) * bins, "y": share} for bin_, share in enumerate(of["shares"])]
+        points = pages.points_of(((bin_ + 0.5) * use["bin_seconds"], share) for bin_, share in enumerate(of["shares"]))
         label = f"{name}, {counted(of['links'], 'link')}"
-        look = {"colour": f"s{at % 16}", "marker": at % 5, "strong": False, "bare": True}
-        series.append({"name": name, "label": label, **look, "points": points})
-    return {
-        "id": "classes",
-        "kind": "lines",
-        "title": "Mean of all links",
-        "unit": "share of the time in which links are busy, by time",
-        "x": {"quantity": "seconds", "scale": "linear"},
-        "y": {"quantity": "share", "scale": "linear"},
-        "series": series,
-    }
+        series.append(pages.LineSeries(name, points, label, **pages.look(at), bare=True))
+    unit = "share of the time in which links are busy, by time"
+    axes = pages.ChartAxis("seconds"), pages.ChartAxis("share")
+    return pages.LineChart("Mean of all links", unit, series, *axes)
 
 
-def render(title: str, about: str, facts: Sequence[tuple[str, str]], shown: Map, chart: dict | None = None) -> str:
-    """`facts`: number and name. `chart`: of the report's charts, below the map."""
-    from kumihimo.pages import one_file
-
-    data = {"map": {**asdict(shown), "highest": shown.highest}, "chart": chart}
-    return one_file.page(
-        Path(__file__).parent,
-        data,
-        ("charts.js", "torus.js"),
-        title=title,
-        about=about,
-        facts=facts,
-        shown=shown,
-        chart=chart,
-    )
+def render(
+    title: str, about: str, facts: Sequence[tuple[str, str]], shown: pages.HeatMap, chart: pages.LineChart | None = None
+) -> str:
+    """`facts`: number and name. `chart`: below the map."""
+    picture = shown if shown.rows else pages.Prose("No link carried anything.", "absent")
+    parts = [pages.KeyFacts(facts), pages.PageSection(shown.title, [picture])]
+    if chart:
+        parts.append(pages.PageSection(chart.title, [pages.ChartGroup([replace(chart, title="")], legend=True)]))
+    footer = pages.markup("Values and options: <code>kumihimo simulate --json</code>.")
+    return pages.page(f"{title}, kumihimo simulate", parts, title, about, footer)
 
 
 def facts_of(result: dict) -> list[tuple[str, str]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
+from collections.abc import Iterator
 
-from kumihimo.pages import one_file
+from kumihimo import pages
 from kumihimo.predict.replay.study import Replay
 from kumihimo.text.quantities import counted, seconds_text, share_text
 
@@ -19,21 +19,61 @@ TERMS = {
 }
 
 
+SITES = ("call site", "calls>", "time>", "waiting>", "transferring>", "imbalance>")
+SITES_LEAD = """In the time of all ranks. Waiting: what also an ideal network takes, since ranks wait for each other.
+Transferring: the rest. Imbalance: 0 % if all ranks spend the same time, 100 % if one spends all."""
+KEYS = "Turn the wheel or press + and - to zoom, drag or use the arrow keys to move; 0 shows all."
+OF_CLASSES = "How busy the links of a class were in the whole time: all together, and the one with the most bytes."
+OF_BINS = """How long the links of a class carried packets: of the whole time, and of the part of it in which they were
+busiest."""
+
+
 def render(prediction: Replay, result: dict) -> str:
-    return one_file.page(
-        Path(__file__).parent,
-        timeline(prediction),
-        ("charts.js", "torus.js"),
-        result=result,
-        title=prediction.question.model.title,
-        links=links(result),
-        efficiencies=[(share_text(result["efficiencies"][key]), name, rule) for key, (name, rule) in TERMS.items()],
-        sites=result["sites"],
-        shown=len(range(0, result["ranks"], prediction.question.every)),
-        of_seconds=seconds_text,
-        of_share=share_text,
-        counted=counted,
-    )
+    shown = len(range(0, result["ranks"], prediction.question.every))
+    some = f" ({shown} of {result['ranks']} are shown)" if shown < result["ranks"] else ""
+    sites = []
+    for row in result["sites"]:
+        times = (seconds_text(row[name]) for name in ("seconds", "waiting", "transferring"))
+        sites.append((row["name"], row["calls"], *times, share_text(row["imbalance"])))
+    busy = [(name, number, share_text(mean), share_text(most)) for name, number, mean, most in links(result)]
+    changes = []
+    for row in result["changes"]:
+        gain = result["seconds"] / row["seconds"] if row["seconds"] else 1
+        changes.append((row["name"], seconds_text(row["seconds"]), f"{gain:.2f}"))
+    lead, columns = OF_CLASSES if "link_classes" in result else OF_BINS, ("class", "links>", "busy>", "at most>")
+    changed = pages.PageTable(("change", "time>", "times as fast>"), changes)
+    parts = [
+        *(pages.Prose(sentence, "warning") for sentence in result["warnings"]),
+        pages.KeyFacts(list(facts_of(result))),
+        pages.PageSection("Timeline", [pages.Prose(f"A row is a rank{some}. {KEYS}"), timeline(prediction)]),
+        pages.PageSection("Call sites", [pages.Prose(SITES_LEAD), pages.PageTable(SITES, sites)]),
+        pages.PageSection("Links", [pages.Prose(lead), pages.PageTable(columns, busy)]),
+        pages.PageSection("With one thing changed", [changed], "Changes"),
+    ]
+    heading = f"{seconds_text(result['seconds'])} on {counted(result['ranks'], 'rank')} of {result['machine']}"
+    return pages.page("kumihimo replay", parts, heading, about(prediction, result))
+
+
+def about(prediction: Replay, result: dict) -> str:
+    if "programs" in result:
+        source = result["programs"]
+    else:
+        source = f"a recording of {counted(result['recorded_ranks'], 'rank')} in "
+        source += seconds_text(result["recorded_seconds"])
+    if "grid" in result:
+        old, new = ("×".join(map(str, result[name])) for name in ("recorded_grid", "grid"))
+        source += f", extrapolated from the grid {old} to {new} by {result['scaling']} scaling"
+    return f"Predicted by the model {prediction.question.model.title} from {source}."
+
+
+def facts_of(result: dict) -> Iterator[tuple[str, str, str]]:
+    computing = f"{seconds_text(result['computing_seconds'])} computing in the mean"
+    yield seconds_text(result["seconds"]), "predicted time", computing
+    for key, (name, rule) in TERMS.items():
+        yield share_text(result["efficiencies"][key]), name, rule
+    if "packets" in result:
+        waiting = share_text(result["packets_waiting_share"])
+        yield waiting, "packets that waited", "for a link that another message had"
 
 
 def links(result: dict) -> list[tuple[str, int, float, float]]:
@@ -51,8 +91,7 @@ def busy_shares(result: dict, shares: list[float]) -> tuple[float, float]:
     return min(mean, 1.0), max(shares, default=0.0)
 
 
-def timeline(prediction: Replay) -> dict:
-    """Of each rank alternately a place and how many ticks it lasts. Places are regions, then call sites."""
+def timeline(prediction: Replay) -> pages.RankTimeline:
     trace, total = prediction.question.trace, prediction.times.total or 1.0
     tracks: dict[int, list[int]] = defaultdict(list)
     ends: dict[int, int] = defaultdict(int)
@@ -63,12 +102,13 @@ def timeline(prediction: Replay) -> dict:
             ends[rank] += ticks
     order = [site.name for site in prediction.sites]
     place = {name: at if at < COLOURED else -1 for at, name in enumerate(order)}
-    return {
-        "seconds": prediction.times.total,
-        "ticks": TICKS,
-        "regions": trace.regions,
-        "sites": trace.sites,
-        "colours": [place.get(name) for name in trace.sites],  # -1: that of all others; null: no calls
-        "ranks": sorted(tracks),
-        "tracks": [tracks[rank] for rank in sorted(tracks)],
-    }
+    return pages.RankTimeline(
+        "what each rank does when",
+        prediction.times.total,
+        TICKS,
+        trace.regions,
+        trace.sites,
+        [place.get(name) for name in trace.sites],
+        sorted(tracks),
+        [tracks[rank] for rank in sorted(tracks)],
+    )

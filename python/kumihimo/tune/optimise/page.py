@@ -2,66 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from kumihimo import pages
 from kumihimo.run.profile.collectives import Collectives
 from kumihimo.run.profile.summary import class_text
 from kumihimo.text import files
 from kumihimo.text.quantities import counted, seconds_text, share_text
 
 MOST_USES = 12  # rows
-WIDTH, ROW = 560, 14  # of the picture of pairs, in pixels
+USES = ("collective", "ranks>", "size", "calls>", "most at", "time>", "transferring>")
+CHOICES = ("collective", "ranks>", "from>", "to>", "algorithm", "ratio in the loop>")
 
 
 def write(path: Path, found: dict, profile: Collectives | None) -> None:
-    import jinja2
-
-    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
-        (Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8")
-    )
-    text = template.render(
-        found=found,
-        kept=[found["candidates"][number] for number in found["kept"]],
-        dropped=[each for number, each in enumerate(found["candidates"]) if number not in found["kept"]],
-        parts=parts_of(profile) if profile else [],
-        uses=rows_of(profile) if profile else [],
-        seconds=seconds_text(profile.seconds / max(1, profile.ranks)) if profile else "",
-        ranks=counted(profile.ranks, "rank") if profile else "",
-        pairs=points_of(found["pairs"]),
-        width=WIDTH,
-        row=ROW,
-        percent=lambda share: share_text(share),
-        ratio=lambda value: f"{value:.3f}",
-    )
-    files.write_whole(path, text)
+    about = pages.markup("<code>{}</code>", found["program"])
+    if profile:
+        about += f", {seconds_text(profile.seconds / max(1, profile.ranks))} on {counted(profile.ranks, 'rank')}"
+    parts = [*gain(found), pages.PageSection("Where the time goes", list(where(profile)) if profile else [])]
+    for title, kept in (("What was changed", True), ("Tried and not kept", False)):
+        rows = [cells_of(each) for at, each in enumerate(found["candidates"]) if (at in found["kept"]) == kept]
+        parts.append(pages.PageSection(title, [pages.PageTable(CHOICES, rows)]))
+    parts.append(pages.PageSection("What else would help", [pages.BulletList(found["advice"])]))
+    files.write_whole(path, pages.page("kumihimo optimise", parts, about=about))
 
 
-def parts_of(profile: Collectives) -> list[tuple[str, float, str]]:
-    """What the time is made of: name, percent, text."""
+def gain(found: dict) -> Iterator[pages.PagePart]:
+    """What whole runs say, or why they say nothing."""
+    if not found["gain"]:
+        why = found["nothing_to_gain"]
+        again = "Not finished: run the same command again to continue."
+        yield pages.Prose(f"Nothing was kept: {why}." if why else again, "key")
+        return
+    less, least, most = (share_text(1 - found["gain"][name]) for name in ("ratio", "ratio_high", "ratio_low"))
+    yield pages.Prose(f"{less} less time ({least} to {most}) by {len(found['pairs'])} pairs of whole runs.", "key")
+    predicted = share_text(found["profile"]["predicted_gain"]["share"])
+    uses = "Predicted from the profile: {}. <code>kumihimo run</code> uses the choices: <code>{}</code>"
+    yield pages.Prose(pages.markup(uses, predicted, found["wisdom"]))
+    yield pages.ChartGroup([turns(found["pairs"])], name="pairs")
+
+
+def turns(pairs: Sequence[Sequence[float]]) -> pages.DotChart:
+    """Of each pair both runs."""
+    names = ("with the choices", "without")  # squares, circles
+    rows = []
+    for number, pair in enumerate(pairs, 1):
+        points = [{"x": cost, "colour": f"s{at}", "marker": 1 - at} for at, cost in enumerate(pair)]
+        named = [{"label": f"pair {number} {name}", **point} for name, point in zip(names, points)]
+        rows.append({"name": str(number), "points": named})
+    unit = "a row is a pair: squares with the choices, circles without; less is better"
+    return pages.DotChart("Time of each run with the choices and without", unit, rows, "number", False, from_zero=True)
+
+
+def where(profile: Collectives) -> Iterator[pages.PagePart]:
+    """What the time is made of, and the uses of most time, each with its call site of most time."""
     waiting, transferring = profile.share(profile.waiting_seconds), profile.share(profile.transferring_seconds)
     shares = {"waiting": waiting, "transferring": transferring, "all else": max(0.0, 1 - waiting - transferring)}
-    return [(name, round(100 * share, 2), share_text(share)) for name, share in shares.items()]
-
-
-def rows_of(profile: Collectives) -> list[dict]:
-    """The uses of most time, each with its call site of most time."""
-    uses = sorted(profile.uses, key=lambda use: -use.seconds)[:MOST_USES]
-    return [
-        {
-            "collective": use.collective if use.blocking else f"{use.collective} ({use.start})",
-            "ranks": use.ranks,
-            "sizes": class_text(use.bytes_from),
-            "calls": use.calls,
-            "place": str(use.places.most_common(1)[0][0]),
-            "share": share_text(profile.share(use.seconds)),
-            "transferring": share_text(profile.share(use.transferring_seconds)),
-        }
-        for use in uses
+    colours = ("s1", "s0", "s10")
+    bars = [pages.ChartBar(name, [part], c, share_text(part)) for c, (name, part) in zip(colours, shares.items())]
+    yield pages.ChartGroup([pages.BarChart("", "share of the time of all ranks", bars, "share")])
+    yield pages.Prose("""Waiting for late ranks and transferring are of blocking collectives. Algorithms change the
+        transfer alone.""")
+    rows = [
+        (
+            use.collective if use.blocking else f"{use.collective} ({use.start})",
+            use.ranks,
+            class_text(use.bytes_from),
+            use.calls,
+            pages.markup("<code>{}</code>", use.places.most_common(1)[0][0]),
+            share_text(profile.share(use.seconds)),
+            share_text(profile.share(use.transferring_seconds)),
+        )
+        for use in sorted(profile.uses, key=lambda use: -use.seconds)[:MOST_USES]
     ]
+    yield pages.PageTable(USES, rows)
 
 
-def points_of(pairs: list[list[float]]) -> list[dict]:
-    """Of each pair both runs, from the left edge on in pixels; the scale begins at nought."""
-    most = max((cost for pair in pairs for cost in pair), default=1.0)
-    place = [{"tuned": tuned / most, "plain": plain / most} for tuned, plain in pairs]
-    return [{name: round(WIDTH * share * 0.95, 1) for name, share in each.items()} for each in place]
+def cells_of(choice: dict) -> tuple:
+    cells = {"to_bytes": "any", **choice, "ratio": f"{choice['ratio']:.3f}"}
+    return tuple(cells[name] for name in ("collective", "ranks", "from_bytes", "to_bytes", "algorithm", "ratio"))

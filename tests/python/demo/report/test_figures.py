@@ -23,8 +23,8 @@ def test_every_algorithm_has_a_look_of_its_own(half, styles):
     names = {r["algorithm"] for r in half.simulated["results"]}
     looks = [styles.of(name) for name in names]
 
-    assert len({(look["colour"], look["marker"], look.get("dash")) for look in looks}) == len(names)
-    assert {look["name"] for look in looks if "dash" in look} == {
+    assert len({(look.colour, look.marker, look.dash) for look in looks}) == len(names)
+    assert {look.name for look in looks if look.dash} == {
         r["algorithm"] for r in half.simulated["results"] if r["extension"]
     }
 
@@ -32,7 +32,7 @@ def test_every_algorithm_has_a_look_of_its_own(half, styles):
 def test_curves_hold_every_result(half, styles):
     chart = simulated_curves.time(half.simulated, half.simulated["paper_shape"], styles)
 
-    drawn = {(s["name"], p["x"]): p["y"] for s in chart["series"] for p in s["points"] if s["name"] != "bound"}
+    drawn = {(s.name, p["x"]): p["y"] for s in chart.series for p in s.points if s.name != "bound"}
 
     results = [r for r in half.simulated["results"] if r["shape"] == half.simulated["paper_shape"]]
     assert drawn == {(r["algorithm"], r["bytes"]): r["seconds"] for r in results}
@@ -40,26 +40,29 @@ def test_curves_hold_every_result(half, styles):
 
 def test_nothing_is_below_the_bound(half, styles):
     chart = simulated_curves.time(half.simulated, half.simulated["paper_shape"], styles)
-    bound = {p["x"]: p["y"] for s in chart["series"] if s["name"] == "bound" for p in s["points"]}
+    bound = {p["x"]: p["y"] for s in chart.series if s.name == "bound" for p in s.points}
 
-    for series in chart["series"]:
-        for point in series["points"]:
-            assert point["y"] >= bound[point["x"]] * (1 - 1e-9), series["name"]
+    for series in chart.series:
+        for point in series.points:
+            assert point["y"] >= bound[point["x"]] * (1 - 1e-9), series.name
 
 
 def test_link_load_conserves_the_bytes(half, styles):
     scene = link_load.scene(half.simulated, styles)
 
-    nodes = math.prod(scene["axes"])
-    assert len(scene["cables"]) == 3 * nodes  # a torus of three axes of 3 or more
-    for algorithm in scene["algorithms"]:
-        load = next(r for r in half.simulated["links"] if r["algorithm"] == algorithm["name"])
+    nodes = math.prod(scene.axes)
+    assert len(scene.cables) == 3 * nodes  # a torus of three axes of 3 or more
+    low, high = link_load.ends(half.simulated)
+    assert [link_load.level(load, low, high) for load in (0, low, high, 2 * high)] == [0, link_load.LEAST, 1, 1]
+    for layer in scene.layers:
+        load = next(r for r in half.simulated["links"] if r["algorithm"] == layer.name)
         busiest = load["link_bytes_max"] / load["bytes"]
-        assert max(algorithm["load"]) == pytest.approx(busiest, rel=1e-3)
+        assert max(layer.loads) == pytest.approx(link_load.level(busiest, low, high), rel=1e-3)
+        assert sum(load > 0 for load in layer.loads) == sum(cable[2] > 0 for cable in load["cables"])
 
 
 def test_the_trees_span_the_torus_and_share_no_link(half):
-    for shape in trees.scene(half.simulated)["shapes"]:
+    for shape in trees.scene(half.simulated).shapes:
         used = set()
         assert len(shape["parents"]) == 3
         for parents, depths in zip(shape["parents"], shape["depths"]):
@@ -73,16 +76,16 @@ def test_the_trees_span_the_torus_and_share_no_link(half):
 def test_segment_sizes_are_declared_to_all_alike(half, styles):
     chart = segment_size.chart(half.simulated, styles)
 
-    sizes = {tuple(p["x"] for p in s["points"]) for s in chart["series"]}
+    sizes = {tuple(p["x"] for p in s.points) for s in chart.series}
     assert len(sizes) == 1
-    assert len(chart["series"]) >= 3
+    assert len(chart.series) >= 3
 
 
 def test_agreement_compares_every_published_figure(half):
     rows = model_against_paper.rows({**half.simulated, "as_published": True})
 
     assert len(rows) == len(half.simulated["published"])
-    assert all(row.model and row.published and row.source for row in rows)
+    assert all(len(row) == 5 and all(row) for row in rows)
 
 
 def test_another_shape_is_not_compared_with_the_publication(half):

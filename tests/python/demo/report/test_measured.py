@@ -88,11 +88,11 @@ def test_both_spaces_and_the_library_are_shown(measured):
     styles = Styles(Material(measured))
     group = measured_curves.charts(measured, styles)
 
-    assert [c["id"] for c in group["charts"]] == [
+    assert [chart.name for chart in group.charts] == [
         f"measured-{what}-{space}" for what in ("time", "ratio") for space in ("node", "2x2")
     ]
-    for chart in group["charts"]:
-        for point in (p for s in chart["series"] if s["name"] != "bound" for p in s["points"]):
+    for chart in group.charts:
+        for point in (p for s in chart.series if s.name != "bound" for p in s.points):
             assert point["low"] <= point["y"] <= point["high"]
 
 
@@ -109,7 +109,7 @@ def test_one_wrong_bit_is_shown(measured):
 
     table = golden.rows(wrong, Styles(Material(wrong)))
 
-    assert sum(done < of for row in table.rows for done, of in filter(None, row.cells)) == 1
+    assert sum(done < of for cells in table.values() for done, of in filter(None, cells)) == 1
     total = len(measured["checks"])
     assert any(number.value == f"{total - 1} of {total}" for number in numbers.numbers(Material(wrong)))
 
@@ -121,11 +121,11 @@ def test_what_has_no_comparison_gets_no_mark(measured):
     without = {**measured, "checks": fewer, "results": results}
     styles = Styles(Material(without))
 
-    legend = {entry["name"]: entry for entry in measured_curves.charts(without, styles)["legend"]}
-    table = {row.algorithm: row.cells for row in golden.rows(without, styles).rows}
+    legend = {entry.name: entry for entry in measured_curves.charts(without, styles).legend}
+    table = golden.rows(without, styles)
 
-    assert "checked" not in legend[name]
-    assert sum(entry.get("checked") is True for entry in legend.values()) == len(table) - 1
+    assert legend[name].checked is None
+    assert sum(entry.checked is True for entry in legend.values()) == len(table) - 1
     assert all(cell in (None, (0, 0)) for cell in table[display.label(name)])
     assert golden.coverage(without)[:2] == ["double: none", "float: none"]
     page = render(Material(without))
@@ -168,9 +168,9 @@ def test_calls_that_differ_are_marked_in_the_legend(measured):
     first, *rest = measured["results"]
     wrong = {**measured, "results": [{**first, "bitwise": False}, *rest]}
 
-    legend = measured_curves.charts(wrong, Styles(Material(wrong)))["legend"]
+    legend = measured_curves.charts(wrong, Styles(Material(wrong))).legend
 
-    assert [entry["name"] for entry in legend if entry.get("checked") is False] == [first["algorithm"]]
+    assert [entry.name for entry in legend if entry.checked is False] == [first["algorithm"]]
 
 
 def test_the_page_says_what_the_worker_does(whole):

@@ -72,10 +72,10 @@ KEYS = """() => {
   press(chart, "Home"); seen.home = head();
   press(chart, "Escape"); seen.hidden = tip().hidden;
   press(chart, "End"); chart.dispatchEvent(new FocusEvent("blur")); seen.blurred = tip().hidden;
-  const views = repainted.map((f) => f.view ?? f.panels[0].scene.view);
+  const views = [drawn["link-load"].view, drawn["tree-scene"].view];
   const before = views.map((v) => [v.yaw, v.pitch]);
-  for (const id of ["link-load", "trees"]) for (const key of ["ArrowRight", "ArrowDown"])
-    press(document.querySelector(`#${id} canvas[role]`), key);
+  for (const name of ["link-load", "tree-scene"]) for (const key of ["ArrowRight", "ArrowDown"])
+    press(document.querySelector(`[data-name="${name}"] canvas[role]`), key);
   seen.turned = views.map((v, i) => [v.yaw > before[i][0], v.pitch > before[i][1], v.turning]);
   seen.theme = document.getElementById("theme").getAttribute("aria-label");
   return seen;

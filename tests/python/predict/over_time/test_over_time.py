@@ -39,23 +39,26 @@ class Machine:
 def test_rows_are_the_links_of_a_direction_side_by_side():
     shares = [[0.0, 0.0] if number in (2, 5) else [number / 10, 1.0] for number in range(8)] + [[0.0, 0.0]] * 1992
     shown = over_time.of_links(Machine(), shares, 0.5)
-    assert shown.groups == [("+x", 3), ("-x", 3)] and shown.highest == 1.0
-    assert [row.label for row in shown.rows] == [Machine.link_name(number) for number in (0, 4, 6, 1, 3, 7)]
-    assert [row.values[0] for row in shown.rows] == [0.0, 0.4, 0.6, 0.1, 0.3, 0.7]
+    assert shown.groups == [("+x", 3), ("-x", 3)]
+    assert [label for label, _ in shown.rows] == [Machine.link_name(number) for number in (0, 4, 6, 1, 3, 7)]
+    assert [values[0] for _, values in shown.rows] == [0.0, 0.4, 0.6, 0.1, 0.3, 0.7]
 
 
 def test_a_row_of_many_links_is_the_busiest():
     shares = [[(number % 7) / 7] for number in range(2000)]
     shown = over_time.of_links(Machine(), shares, 0.5)
     assert len(shown.rows) <= over_time.MOST_ROWS + 2 and sum(count for _, count in shown.groups) == len(shown.rows)
-    assert shown.row.startswith("the busiest of ") and shown.rows[0].label.startswith("-x at (0) and the next ")
-    assert max(row.values[0] for row in shown.rows) == pytest.approx(6 / 7, abs=1e-4)
+    assert shown.unit.startswith("Each row is the busiest of ") and shown.rows[0][0].startswith(
+        "-x at (0) and the next "
+    )
+    assert max(values[0] for _, values in shown.rows) == pytest.approx(6 / 7, abs=1e-4)
 
 
 def test_a_page_of_a_run_without_packets(kumihimo, tmp_path):
     ended = kumihimo(*PACKETS[:5], "1", *PACKETS[6:], "--page", "page.html")
     assert (ended.code, ended.err) == (0, "")
-    assert data_of(tmp_path / "page.html")["map"]["rows"] == []
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "No link carried anything." in text and 'data-part="heat-map"' not in text
 
 
 def data_of(page: Path) -> dict:
@@ -67,13 +70,11 @@ def test_busy_time_of_the_links_is_that_of_the_result(kumihimo, tmp_path):
     ended = kumihimo(*PACKETS, "--page", "page.html", "--links", "--json")
     assert (ended.code, ended.err) == (0, "")
     (result,) = json.loads(ended.out)["results"]
-    shown = data_of(tmp_path / "page.html")["map"]
+    shown = data_of(tmp_path / "page.html")["heat-map"]
     carrying = sum(load > 0 for load in result["link_bytes"])
     assert result["page"] == "page.html" and len(shown["rows"]) == carrying
     (of_class,) = result["utilisation"]["by_class"].values()
-    mean = [
-        sum(row["values"][at] for row in shown["rows"]) / of_class["links"] for at in range(len(of_class["shares"]))
-    ]
+    mean = [sum(values[at] for _, values in shown["rows"]) / of_class["links"] for at in range(len(of_class["shares"]))]
     assert mean == pytest.approx(of_class["shares"], abs=1e-4)
 
 
@@ -81,10 +82,10 @@ def test_late_ranks_of_the_end_are_those_of_the_slowdown(kumihimo, tmp_path):
     ended = kumihimo(*NOISE, *LETTERS, "--page", "page.html", "--json")
     assert (ended.code, ended.err) == (0, "")
     (result,) = json.loads(ended.out)["results"]
-    shown = data_of(tmp_path / "page.html")["map"]
+    shown = data_of(tmp_path / "page.html")["heat-map"]
     assert len(shown["rows"]) == 64
     # All ranks end a barrier at the same time without noise.
-    late = max(row["values"][-1] for row in shown["rows"])
+    late = max(values[-1] for _, values in shown["rows"])
     assert late == pytest.approx(result["seconds"] - result["noise_free_seconds"], rel=1e-3)
 
 
@@ -93,7 +94,7 @@ def test_late_ranks_of_the_end_are_those_of_the_slowdown(kumihimo, tmp_path):
 def test_a_page_in_a_browser(kumihimo, browser, tmp_path, words, width, dark):
     ended = kumihimo(*words, "--page", "page.html")
     assert ended.code == 0 and "page: page.html" in ended.out
-    act = "() => { map.bin = 1; map.tell(); return map.told.textContent; }"
+    act = "() => { const map = drawn['heat-map']; map.bin = 1; map.tell(); return map.told.textContent; }"
     seen = browser.open_page(tmp_path / "page.html", tmp_path, width=width, dark=dark, act=act)
     assert (seen.ready, seen.console) == ("yes", [])
     assert seen.wide <= 0 and seen.painted[0] > 500

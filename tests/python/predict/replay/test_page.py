@@ -17,7 +17,8 @@ def test_a_page_in_a_browser(
 ) -> None:
     replay(traced(ring(5, steps=20)), *LETTERS, "--page", tmp_path / "page.html", "--what-if")
     zooms = (
-        "timeline.zoom(0.5); timeline.tell(200, 5); return [timeline.to - timeline.from, timeline.told.textContent];"
+        "const timeline = drawn['rank-timeline']; timeline.zoom(0.5); timeline.tell(200, 5); "
+        "return [timeline.to - timeline.from, timeline.told.textContent];"
     )
     seen = browser.open_page(tmp_path / "page.html", tmp_path, width=width, dark=dark, act=f"() => {{ {zooms} }}")
     assert (seen.ready, seen.console) == ("yes", [])
@@ -38,7 +39,7 @@ def test_the_timeline_is_that_of_the_run(traced: Callable, replay: Callable, tmp
         ("outside regions", 3.2, 0.005),
     ]
     text = (tmp_path / "p.html").read_text(encoding="utf-8")
-    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])["rank-timeline"]
     assert data["ranks"] == [0, 1, 2]
     ticks = [round(part / result["seconds"] * 1e-6 * data["ticks"]) for part in (1.0, 0.1, 2.1, 0.005)]
     assert data["tracks"][0][1::2] == pytest.approx(ticks, abs=1)

@@ -1,1 +1,1 @@
-"""The figures of the page, a file each: from material to a value that page/*.js draws."""
+"""The figures of the page, a file each: from material to a part of the page."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.figures.simulated_curves import results_on
 from kumihimo.demo.report.style import Styles
@@ -24,14 +25,14 @@ def blind(simulated: dict) -> list[dict]:
     return [r for r in at_largest(simulated) if not r["extension"] and r["algorithm"] != simulated["subject"]]
 
 
-def speedup(simulated: dict, styles: Styles) -> dict:
+def speedup(simulated: dict, styles: Styles) -> pages.BarChart:
     """Bars: the time of each as a multiple of the paper's algorithm, up to a readable multiple."""
     subject = subject_of(simulated)
     rows = []
     for r in blind(simulated):
         times = r["seconds"] / subject["seconds"]
         if times <= 30:
-            rows.append({**styles.of(r["algorithm"]), "parts": [times], "note": display.ratio(times)})
+            rows.append(styles.bar(r["algorithm"], [times], display.ratio(times)))
     left_out = [
         f"{display.label(r['algorithm'])} ({display.ratio(r['seconds'] / subject['seconds'])})"
         for r in blind(simulated)
@@ -43,16 +44,15 @@ def speedup(simulated: dict, styles: Styles) -> dict:
         caption.append("The published factor is against the best algorithm of the MPI library of that time.")
     if left_out:
         caption.append(f"Not in the picture: {', '.join(left_out)}.")
-    return {
-        "id": "speedup",
-        "kind": "bars",
-        "title": f"Time of the other algorithms, {display.bytes_(subject['bytes'])}",
-        "unit": f"time as a multiple of {display.label(subject['algorithm'])}, {display.shape(subject['shape'])}",
-        "x": {"quantity": "ratio"},
-        "rows": rows,
-        "marks": [{"x": published, "label": f"published: about {published:g}×"}] if simulated["as_published"] else [],
-        "caption": " ".join(caption),
-    }
+    return pages.BarChart(
+        f"Time of the other algorithms, {display.bytes_(subject['bytes'])}",
+        f"time as a multiple of {display.label(subject['algorithm'])}, {display.shape(subject['shape'])}",
+        rows,
+        "ratio",
+        [{"x": published, "label": f"published: about {published:g}×"}] if simulated["as_published"] else [],
+        " ".join(caption),
+        "speedup",
+    )
 
 
 def doubtful(simulated: dict) -> list[str]:
@@ -79,21 +79,19 @@ def _margin(r: dict, subject: dict) -> str:
     )
 
 
-def left_on_table(simulated: dict, styles: Styles) -> dict:
+def left_on_table(simulated: dict, styles: Styles) -> pages.BarChart:
     """Bars of bandwidth: the paper's algorithm, our extensions of it, and other algorithms that use all links."""
     rows = []
     for r in at_largest(simulated):
         if r["extension"] or r["algorithm"] == simulated["subject"]:
             bandwidth = 2 * r["bytes"] / r["seconds"]
-            rows.append({**styles.of(r["algorithm"]), "parts": [bandwidth], "note": display.rate(bandwidth)})
+            rows.append(styles.bar(r["algorithm"], [bandwidth], display.rate(bandwidth)))
     subject = subject_of(simulated)
-    return {
-        "id": "left-on-table",
-        "kind": "bars",
-        "title": f"Bandwidth of the extensions, {display.bytes_(subject['bytes'])}",
-        "unit": f"2 × bytes / time at the declared segment size, {display.shape(subject['shape'])}",
-        "x": {"quantity": "rate"},
-        "rows": rows,
-        "marks": [],
-        "caption": "Not part of the comparison: extensions of Kumihimo, and algorithms that use all links at once.",
-    }
+    return pages.BarChart(
+        f"Bandwidth of the extensions, {display.bytes_(subject['bytes'])}",
+        f"2 × bytes / time at the declared segment size, {display.shape(subject['shape'])}",
+        rows,
+        "rate",
+        caption="Not part of the comparison: extensions of Kumihimo, and algorithms that use all links at once.",
+        name="left-on-table",
+    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.style import Styles
 
 
-def chart(simulated: dict, styles: Styles) -> dict:
+def chart(simulated: dict, styles: Styles) -> pages.BarChart:
     """Stacked bars: bcast, reduce and allreduce, with SIMD and without."""
     rows = []
     cases = [r for r in simulated["parts"] if r["simd"] or r["collective"] != "bcast"]  # bcast has no sums
@@ -14,18 +15,14 @@ def chart(simulated: dict, styles: Styles) -> dict:
         computing = min(r["compute_seconds"], r["seconds"])
         note = f"{display.seconds(r['seconds'])}, {display.percent(r['compute_share'])} computing"
         name = f"{r['collective']}{'' if r['simd'] else ', no SIMD'}"
-        bars = [computing, r["seconds"] - computing]
-        rows.append({**styles.of(r["algorithm"]), "label": name, "parts": bars, "note": note})
+        rows.append(styles.bar(r["algorithm"], [computing, r["seconds"] - computing], note, name))
     some = simulated["parts"][0]
-    return {
-        "id": "parts",
-        "kind": "bars",
-        "title": f"Where the time of {display.label(some['algorithm'])} goes, {display.bytes_(some['bytes'])}",
-        "unit": "dark: sums on the busiest node; pale: communication not hidden by sums; "
-        f"{display.shape(some['shape'])}",
-        "x": {"quantity": "seconds"},
-        "rows": rows,
-        "marks": [],
-        "caption": "The sums run at the published rate of one thread. They overlap with communication of other "
-        "segments; only the time that they do not hide counts as communication.",
-    }
+    return pages.BarChart(
+        f"Where the time of {display.label(some['algorithm'])} goes, {display.bytes_(some['bytes'])}",
+        "dark: sums on the busiest node; pale: communication not hidden by sums; " + display.shape(some["shape"]),
+        rows,
+        "seconds",
+        caption="The sums run at the published rate of one thread. They overlap with communication of other segments; "
+        "only the time that they do not hide counts as communication.",
+        name="parts",
+    )

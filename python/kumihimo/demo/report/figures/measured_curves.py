@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from kumihimo import pages
 from kumihimo.demo.report.style import BOUND, LIBRARY, Styles
 
-BYTES = {"quantity": "bytes", "scale": "log"}
 SPACES = {"node": "one node", "2x2": "2×2 torus"}
 LARGEST_RATIO = 8.0  # beyond it a curve leaves the picture, not the tables
 
@@ -27,17 +28,16 @@ def words_of(space: str, results: Iterable[dict]) -> str:
     return f"{words}, {ranks} processes" if ranks else words
 
 
-def charts(measured: dict, styles: Styles) -> dict:
+def charts(measured: dict, styles: Styles) -> pages.ChartGroup:
     """The group of charts, with one legend that also shows the check against the golden copy."""
     results = measured["results"]
     legend = []
     for name in styles.order(r["algorithm"] for r in results if r["algorithm"] != LIBRARY):
         checks = [r["bitwise"] for r in results if r["algorithm"] == name and r.get("bitwise") is not None]
-        legend.append({**styles.of(name), **({"checked": all(checks)} if checks else {})})
-    library = styles.library(library_name(measured))
-    drawn = [time(measured, space, styles, library) for space in spaces(measured)]
-    drawn += [ratio(measured, space, styles, library) for space in spaces(measured)]
-    return {"charts": [c for c in drawn if c["series"]], "legend": [*legend, library, styles.bound()]}
+        legend.append(styles.of(name, checked=all(checks) if checks else None))
+    legend += [styles.library(library_name(measured)), styles.bound()]
+    drawn = [draw(measured, space, styles) for draw in (time, ratio) for space in spaces(measured)]
+    return pages.ChartGroup([chart for chart in drawn if chart.series], legend, "measured-charts")
 
 
 def library_name(measured: dict) -> str:
@@ -48,11 +48,11 @@ def library_name(measured: dict) -> str:
     return str(mpi) if mpi else "MPI library"
 
 
-def time(measured: dict, space: str, styles: Styles, library: dict) -> dict:
+def time(measured: dict, space: str, styles: Styles) -> pages.LineChart:
     """Median times with 95 % intervals, the library's own call, and the bound."""
     results = _results(measured, space)
     series = [
-        {**styles.of(name), "points": [_time_point(r) for r in results if r["algorithm"] == name]}
+        styles.of(name, [_time_point(r) for r in results if r["algorithm"] == name])
         for name in styles.order(r["algorithm"] for r in results)
     ]
     own: dict[int, dict] = {}
@@ -60,25 +60,25 @@ def time(measured: dict, space: str, styles: Styles, library: dict) -> dict:
         if r.get("library") and r["library"].get("samples", 0) >= own.get(r["bytes"], {}).get("samples", 0):
             own[r["bytes"]] = {**r["library"], "bytes": r["bytes"]}
     if own:
-        series.append({**library, "points": [_time_point(own[x]) for x in sorted(own)]})
+        series.append(styles.library(library_name(measured), [_time_point(own[x]) for x in sorted(own)]))
     bounds = {r["bytes"]: r["bound_seconds"] for r in results if r.get("bound_seconds")}
     if bounds:
-        series.append({**styles.bound(), "points": [{"x": x, "y": y} for x, y in sorted(bounds.items())]})
-    return _chart(measured, space, series, "time", "seconds")
+        series.append(styles.bound(pages.points_of(sorted(bounds.items()))))
+    unit = "median time of one allreduce, 95 % intervals"
+    return _chart(measured, space, "time", unit, series, pages.ChartAxis("seconds", "log"))
 
 
-def ratio(measured: dict, space: str, styles: Styles, library: dict) -> dict:
+def ratio(measured: dict, space: str, styles: Styles) -> pages.LineChart:
     """Time as a multiple of the library's; below 1 is faster."""
     results = [r for r in _results(measured, space) if r.get("library", {}).get("seconds")]
     series = [
-        {**styles.of(name), "points": [_ratio_point(r) for r in results if r["algorithm"] == name]}
+        styles.of(name, [_ratio_point(r) for r in results if r["algorithm"] == name])
         for name in styles.order(r["algorithm"] for r in results)
     ]
-    chart = _chart(measured, space, series, "ratio", "ratio")
-    chart["y"]["most"] = LARGEST_RATIO
-    chart["levels"] = [{"y": 1.0, "label": ""}]
-    chart["unit"] = f"time as a multiple of {library['label']}'s own (dashed), 95 % intervals; below 1 is faster"
-    return chart
+    name = library_name(measured)
+    unit = f"time as a multiple of {name}'s own (dashed), 95 % intervals; below 1 is faster"
+    chart = _chart(measured, space, "ratio", unit, series, pages.ChartAxis("ratio", "log", most=LARGEST_RATIO))
+    return replace(chart, levels=[{"y": 1.0, "label": ""}])
 
 
 def _results(measured: dict, space: str) -> list[dict]:
@@ -105,20 +105,16 @@ def _ratio_point(r: dict) -> dict:
     return {"x": r["bytes"], "y": r.get("ratio") or r["seconds"] / own["seconds"], "low": low, "high": high}
 
 
-def _chart(measured: dict, space: str, series: list[dict], what: str, quantity: str) -> dict:
+def _chart(
+    measured: dict, space: str, what: str, unit: str, series: list[pages.LineSeries], y: pages.ChartAxis
+) -> pages.LineChart:
     title = {"time": "time", "ratio": "against the library"}[what]
-    unit = {
-        "time": "median time of one allreduce, 95 % intervals",
-        "ratio": "time as a multiple of the library's own call, 95 % intervals",
-    }[what]
-    return {
-        "id": f"measured-{what}-{space}",
-        "kind": "lines",
-        "title": f"{words_of(space, measured['results'])}: {title}",
-        "unit": unit,
-        "x": dict(BYTES),
-        "y": {"quantity": quantity, "scale": "log"},
-        "series": [s for s in series if s["points"]],
-        "tall": True,
-        "caption": "",
-    }
+    return pages.LineChart(
+        f"{words_of(space, measured['results'])}: {title}",
+        unit,
+        [each for each in series if each.points],
+        pages.ChartAxis("bytes", "log"),
+        y,
+        tall=True,
+        name=f"measured-{what}-{space}",
+    )

@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
+from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.figures.simulated_curves import results_on
 from kumihimo.demo.report.style import Styles
 
 
-def chart(simulated: dict, styles: Styles) -> dict:
+def chart(simulated: dict, styles: Styles) -> pages.LineChart:
     """Bandwidth by segment size, for every algorithm that pipelines."""
     results = sorted(simulated["segments"], key=lambda r: r["declared_segment_bytes"])
-    series = [
-        {
-            **styles.of(name),
-            "points": [
-                {"x": r["declared_segment_bytes"], "y": 2 * r["bytes"] / r["seconds"]}
-                for r in results
-                if r["algorithm"] == name
-            ],
-        }
-        for name in styles.order(r["algorithm"] for r in results)
-    ]
+    series = []
+    for name in styles.order(r["algorithm"] for r in results):
+        mine = (r for r in results if r["algorithm"] == name)
+        points = pages.points_of((r["declared_segment_bytes"], 2 * r["bytes"] / r["seconds"]) for r in mine)
+        series.append(styles.of(name, points))
     declared = simulated["machine"]["software"]["segment_bytes"]["value"]
     cost = simulated["machine"]["software"]["message_cost_seconds"]["value"]
-    return {
-        "id": "segment-size",
-        "kind": "lines",
-        "title": f"The declared segment size, {display.bytes_(results[0]['bytes'])}",
-        "unit": f"2 × bytes / time, by bytes of one step; {display.shape(results[0]['shape'])}",
-        "x": {"quantity": "bytes", "scale": "log"},
-        "y": {"quantity": "rate", "scale": "linear"},
-        "series": series,
-        "tall": True,
-        "caption": f"The curves above use {display.bytes_(declared)} and {display.seconds(cost)} a message for every "
+    return pages.LineChart(
+        f"The declared segment size, {display.bytes_(results[0]['bytes'])}",
+        f"2 × bytes / time, by bytes of one step; {display.shape(results[0]['shape'])}",
+        series,
+        pages.ChartAxis("bytes", "log"),
+        pages.ChartAxis("rate"),
+        tall=True,
+        caption=f"The curves above use {display.bytes_(declared)} and {display.seconds(cost)} a message for every "
         "algorithm. Smaller segments pay that cost more often; larger segments fill the pipeline later.",
-    }
+        name="segment-size",
+    )
 
 
-def tuned_rows(simulated: dict) -> list[dict]:
+def tuned_rows(simulated: dict) -> list[tuple[str, ...]]:
     """What the best segment size gives beside the declared one, by algorithm and length."""
     declared = {(r["algorithm"], r["bytes"]): r["seconds"] for r in results_on(simulated, simulated["paper_shape"])}
     rows = []
     for r in simulated["tuned"]:
         before = declared.get((r["algorithm"], r["bytes"]))
         rows.append(
-            {
-                "algorithm": display.label(r["algorithm"]),
-                "bytes": display.bytes_(r["bytes"]),
-                "segment": display.bytes_(r["declared_segment_bytes"]),
-                "tuned": display.seconds(r["seconds"]),
-                "declared": display.seconds(before) if before else "",
-                "gain": display.ratio(before / r["seconds"]) if before else "",
-            }
+            (
+                display.label(r["algorithm"]),
+                display.bytes_(r["bytes"]),
+                display.bytes_(r["declared_segment_bytes"]),
+                display.seconds(r["seconds"]),
+                display.seconds(before) if before else "",
+                display.ratio(before / r["seconds"]) if before else "",
+            )
         )
     return rows

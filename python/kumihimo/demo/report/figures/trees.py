@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from kumihimo import pages
 
-def scene(simulated: dict) -> dict:
+
+def scene(simulated: dict) -> pages.TreeScene:
     shapes = [{**shape, "depths": [_depths(parents) for parents in shape["parents"]]} for shape in simulated["trees"]]
-    return {"shapes": shapes}
+    return pages.TreeScene(shapes)
 
 
 def _depths(parents: list[int]) -> list[int]:
