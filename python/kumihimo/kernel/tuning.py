@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from math import ceil, inf, log
 from pathlib import Path
 
@@ -33,15 +32,6 @@ Step = Callable[[str], None]
 class Misdeclared(Failed):
     """The kernel itself is wrong: its error bound would accept every result, an output is not declared, or its size is
     another."""
-
-
-@dataclass
-class KernelReport:
-    """Of one kernel."""
-
-    name: str
-    decisions: list[dict] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)  # sizes that there was no time for
 
 
 def sizes_of(kernel: dict, hints: KernelHints, asked: Sequence[int] = ()) -> list[int]:
