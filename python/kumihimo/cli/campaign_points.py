@@ -16,7 +16,7 @@ from kumihimo.campaign.description import SimulateOption
 from kumihimo.cli import click_errors, verbs
 from kumihimo.errors import KumihimoError, NotApplicable, wrong_value
 
-NOT_OF_POINTS = ("json", "links", "page", "help")  # how results are shown
+NOT_OF_POINTS = ("json", "links", "explain", "page", "help")  # how results are shown
 
 
 @functools.cache

@@ -86,6 +86,14 @@ void describe(V visit, const Sampled& s) {
 }
 
 template <class V>
+void describe(V visit, const FlowStageReport& s) {
+  visit("stage", std::string(name_of(s.stage)), "compile, symmetry, sampling, levels, periods or doubts");
+  visit("is_off", s.is_off, "switched off by --without");
+  visit("seconds", s.seconds, "of real time");
+  visit("what", s.what, "it did");
+}
+
+template <class V>
 void describe(V visit, const SchedulePrediction& p) {
   visit("compute_seconds", p.compute.value, "reductions of the busiest rank");
   visit("compute_share", p.compute_share(), "of the seconds");
@@ -103,6 +111,7 @@ void describe(V visit, const SchedulePrediction& p) {
   visit("doubtful_sharing", p.doubtful_sharing, "part of the critical path that sharing with others adds in doubt");
   visit("ranks_alike", p.ranks_alike, "ranks that each one walked stands for, by a proved symmetry");
   visit("sampled", OrNull<Sampled>{p.sampled}, "loops too long to be walked");
+  visit("stages", unless_empty(p.stages), "of the model flow, on demand");
 }
 
 template <class V>

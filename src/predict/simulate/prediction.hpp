@@ -78,7 +78,7 @@ struct Prediction {
   // What sharing adds to the critical path with messages that begin or end at other times, as a part of it (flow).
   double doubtful_sharing = 0;
 
-  std::vector<FlowStageReport> stages; // how long each took, on demand (flow)
+  std::vector<FlowStageReport> stages; // on demand (flow)
 };
 
 // One JSON object, units in the names of keys.
