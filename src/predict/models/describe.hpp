@@ -82,6 +82,7 @@ void describe(V visit, const Sampled& s) {
   visit("seed", s.seed, "of the draw");
   visit("seconds_low", s.low.value, "lower end of the 95 % interval of the mean of such samples");
   visit("seconds_high", s.high.value, "upper end");
+  visit("beyond", s.beyond, "part of the time of all rounds by which it may be outside that interval");
   visit("leaves_out", s.leaves_out, "what is between that mean and the time of all rounds");
 }
 

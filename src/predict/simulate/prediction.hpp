@@ -42,6 +42,7 @@ struct Sampled {
   std::int64_t samples = 0, rounds = 0, of = 0; // `rounds`: of one sample
   std::uint64_t seed = 0;
   Seconds low, high;
+  double beyond = 0; // as a part of the time of all rounds, which may be so far outside the interval
   std::string leaves_out;
 };
 

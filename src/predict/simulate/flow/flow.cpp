@@ -88,13 +88,6 @@ void take_times(const Prediction& exact, Prediction& p) {
   p.doubtful_sharing = 0;
 }
 
-// Of unequal blocks each round has another length, and empty ones are not sent. Messages are taken to be as long as the
-// mean over a loop's rounds.
-bool has_unequal_blocks(const Compiled& compiled) {
-  const auto& layouts = compiled.schedule->data->blocks;
-  return std::any_of(layouts.begin(), layouts.end(), [](const BlockLayout& blocks) { return !blocks.uniform(); });
-}
-
 // To walk fewer steps takes less time than to compare the programs of all ranks.
 constexpr double few_steps = 3e6;
 
@@ -153,9 +146,7 @@ void add_segments(const Compiled& compiled, std::int32_t phase, const std::vecto
   for (const Period& p : periods) least = std::max(least, p.least);
   const auto segments = static_cast<double>(compiled.segments);
   const double all = segments * least;
-  course.least += walked.empty_messages          ? fitted.empty_messages_overlap * all
-                  : has_unequal_blocks(compiled) ? fitted.unequal_blocks_overlap * std::max(first, all)
-                                                 : std::max(first, all);
+  course.least += walked.empty_messages ? fitted.empty_messages_overlap * all : std::max(first, all);
   course.most += segments * first;
 }
 
@@ -201,8 +192,7 @@ Result<Prediction> walk_phases(const Compiled& compiled, const FlowSetting& sett
     auto walked = TRY(log.time(FlowStage::levels, [&] { return parts.levels(walk, phase, std::move(progress)); }));
     std::vector<Period> period;
     if (course.by_periods) {
-      period =
-          log.time(FlowStage::periods, [&] { return parts.periods(compiled, network, walked, phase, parts.fitted); });
+      period = log.time(FlowStage::periods, [&] { return parts.periods(compiled, network, walked, phase); });
       add_segments(compiled, phase, period, parts.fitted, walked, course);
     }
     Phase& described = p.phases.emplace_back(end_phase(compiled, phase, period, walked, course));
