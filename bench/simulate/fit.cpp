@@ -7,8 +7,8 @@
 // covering   the least value with which all cases are in their range that are so today
 // claiming   the largest such value
 //
-// Of the latter two the table has how many cases distinguish values at all, and how many are out of their range with
-// the value of today, the best one, and one 20 % tighter.
+// Of the latter two the table has how many cases distinguish values at all, the best value for all cases that one of
+// them holds, and how many are out of their range with the value of today, the best one, and one 20 % tighter.
 #include "random_answers.hpp"
 #include "random_programs.hpp"
 #include "simulate/flow/parts.hpp"
@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -145,7 +146,8 @@ std::optional<Demand> demand_of(const Case& c, const FittedConstant& constant, d
   return Demand{&c, loose};
 }
 
-void fit_range(const std::vector<const Case*>& cases, const FittedConstant& constant) {
+void fit_range(const std::vector<const Case*>& cases, const FittedConstant& constant,
+               std::map<std::string, std::string>& out_of_range) {
   const double today = FittedNumbers{}.*constant.value;
   const bool covers = constant.fit == Fit::covering;
   const bool is_share = constant.name.ends_with("short") || !covers; // at most all of the time
@@ -170,7 +172,8 @@ void fit_range(const std::vector<const Case*>& cases, const FittedConstant& cons
              covers ? "covering" : "claiming", cases.size(), demands.size(), today, best, all, outside(today),
              outside(best), outside(covers ? best / 1.2 : std::min(1.0, 1.2 * best)));
   for (const Demand& d : demands)
-    if (is_outside(d, today)) fmt::print(stderr, "{} needs {:.3g}: {}\n", constant.name, d.value, d.of->text);
+    if (is_outside(d, today) && !std::isnan(d.value))
+      out_of_range[d.of->text] += fmt::format("; {:.3g} as {} would hold it", d.value, constant.name);
 }
 
 void run(std::int64_t count, std::uint64_t seed, std::span<char*> names) {
@@ -179,14 +182,17 @@ void run(std::int64_t count, std::uint64_t seed, std::span<char*> names) {
              cases.programs.size(), cases.trees.size(), cases.walked.size());
   fmt::print("| constant | fit | cases | that distinguish | today | best | best for all | out of their range: today, "
              "best, 20 % tighter |\n|---|---|---|---|---|---|---|---|\n");
+  std::map<std::string, std::string> out_of_range;
   for (const FittedConstant& constant : simulation::fitted_constants) {
     if (!names.empty() && std::ranges::find(names, constant.name) == names.end()) continue;
     if (constant.fit == Fit::closest)
       fit_closest(cases.of(constant.cases), constant);
     else
-      fit_range(cases.of(constant.cases), constant);
+      fit_range(cases.of(constant.cases), constant, out_of_range);
     std::fflush(stdout);
   }
+  fmt::print("\nOut of their range, but for one constant:\n\n");
+  for (const auto& [text, why] : out_of_range) fmt::print("- {}{}\n", text, why);
 }
 
 } // namespace
