@@ -3,15 +3,11 @@
 #include "collectives/named_neighbours.hpp"
 #include "collectives/registry.hpp"
 
-#include <fmt/format.h>
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
-
-#include <cmath>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -91,24 +87,6 @@ void bind_variant(nb::module_& m) {
       .def_ro("offloads", &Variant::offloads, "Whether it needs a network's own engine, which no MPI library gives.")
       .def_ro("equal_counts", &Variant::equal_counts, "Why it needs blocks of equal counts, if it does.")
       .def_ro("all_counts", &Variant::all_counts, "Why each rank must know the counts of all blocks, if so.")
-      .def(
-          "cost_seconds",
-          [](const Variant& v, const Collective& c, const RankSpace& space, const Parameters& p, std::int64_t segments,
-             std::array<double, 6> rates) {
-            if (!v.cost.time)
-              unwrap(Status(not_applicable(fmt::format("{} has no closed form: its time is {}", v.name, v.cost.text()),
-                                           {}, "use --model flow")));
-            const CostRates numbers{rates[0], rates[1], rates[2], rates[3], rates[4], rates[5]};
-            const CostCase at{c, space, v.with_defaults(p), segments, numbers};
-            const double seconds = v.cost.seconds(at);
-            if (!std::isfinite(seconds) || seconds < 0)
-              unwrap(Status(not_applicable(fmt::format("{} has no closed form of this case: {}", v.name, v.cost.text()),
-                                           {}, "use --model flow")));
-            return nb::make_tuple(seconds, v.cost.holds(at));
-          },
-          "collective"_a, "space"_a, "parameters"_a, "segments"_a, "rates"_a,
-          "Seconds by the closed form for a number of segments and the rates of cost_rates(), and whether it holds "
-          "here.")
       .def_prop_ro(
           "rounding", [](const Variant& v) { return dict_of(v.rounding); },
           "What is promised of the bits of reductions that round.")

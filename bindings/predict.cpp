@@ -1,5 +1,6 @@
 // kumihimo._predict: how long a subject takes, in a model.
 #include "border.hpp"
+#include "measure/clock.hpp"
 #include "models/model.hpp"
 #include "models/rows/loggp.hpp"
 #include "program/named_programs.hpp"
@@ -79,7 +80,18 @@ void bind_question(nb::module_& m) {
   nb::class_<Options>(m, "Options", "What a model is told beside, and what it is to tell.")
       .def(nb::init<>())
       .def_rw("link_bytes", &Options::link_bytes)
-      .def_rw("every_round", &Options::every_round)
+      .def_prop_rw(
+          "without", nullptr,
+          [](Options& o, const std::vector<std::string>& stages) {
+            for (const std::string& name : stages) o.without.add(unwrap(parse_stage(name)));
+          },
+          "Stages of the model flow to switch off, by name.")
+      .def_prop_rw(
+          "explain", nullptr,
+          [](Options& o, bool explain) {
+            o.clock = explain ? +[] { return static_cast<double>(measure::now_ns()) * 1e-9; } : nullptr;
+          },
+          "Whether the model flow tells what each stage did.")
       .def_rw("by_rank", &Options::by_rank)
       .def_rw("timeline", &Options::timeline)
       .def_rw("over_time", &Options::over_time)
@@ -136,6 +148,14 @@ void bind_models(nb::module_& m) {
         return rows;
       },
       nb::rv_policy::reference);
+  m.def(
+      "stages",
+      [] {
+        std::vector<std::tuple<std::string_view, std::string_view, std::string_view>> rows;
+        for (const FlowStageRow& row : flow_stages) rows.emplace_back(row.name, row.does, row.without);
+        return rows;
+      },
+      "Of the model flow: name, what it does, and what is done without it; empty: it is not switched off.");
 }
 
 nb::object rows_of_links(const Prediction& p) {

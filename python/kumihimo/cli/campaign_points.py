@@ -16,7 +16,7 @@ from kumihimo.predict.campaign.database import FAILED, NOT_APPLICABLE, OK
 from kumihimo.predict.campaign.description import SimulateOption
 from kumihimo.text.errors import KumihimoError, NotApplicable, wrong_value
 
-NOT_OF_POINTS = ("json", "links", "page", "help")  # how results are shown
+NOT_OF_POINTS = ("json", "links", "explain", "page", "help")  # how results are shown
 
 
 @functools.cache

@@ -26,7 +26,7 @@ OF_SUBJECT = (
     *("root", "neighbours", "machine", "shape", "network", "losses", "ranks_per_node", "node_sizes", "placement"),
     *("extension", "segments", "bytes_per_second"),
 )
-REFUSED = ("given", "placement", "links", "every_round", "dies", "noise")
+REFUSED = ("given", "placement", "links", "without", "explain", "dies", "noise")
 
 
 def run(name: str, request: Request) -> None:

@@ -53,7 +53,12 @@ class Request:
     parameters: Optional[dict] = None
     counts: options.Counts = None
     neighbours: options.Neighbours = None
-    every_round: option("--every-round", "Simulate every round instead of a sample.") = False
+    without: option(
+        "--without STAGE",
+        f"Stage of the model flow to leave out: {models.either(models.STAGES)}; repeatable.",
+        list[str],
+    ) = None
+    explain: option("--explain", "Show what each stage of the model flow did, and how long it took.") = False
     links: option("--links", "Show the busiest links; with --json the bytes of all links.") = False
     loggops: option(
         "--loggops L=..,o=..",
@@ -201,7 +206,8 @@ class Request:
             raise missing("--noise", "--page shows how noise spreads; add --noise periodic:10us/1ms")
         return {
             "link_bytes": self.links,
-            "every_round": self.every_round,
+            "without": self.without or [],
+            "explain": self.explain,
             "by_rank": self.by_rank,
             "timeline": self.timeline is not None,
             "over_time": self.page is not None,

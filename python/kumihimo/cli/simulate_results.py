@@ -67,6 +67,7 @@ def print_all(subject: Subject, setting: Setting, results: list[dict], passed_ov
     if setting.options.get("link_bytes"):
         print_links(setting.machine, named, columns)
     print_by_rank(named, columns)
+    print_stages(named, columns)
     output.print_list(
         "May be more than 20 % off:", doubts(results) if columns else list(filter(None, [first["accuracy"]]))
     )
@@ -192,6 +193,18 @@ def print_links(machine: _machine.Machine, results: dict[tuple[str, ...], dict],
     if rows:
         print()
         output.print_table("Busiest links", (*columns, "link", "carries>"), rows)
+
+
+def print_stages(results: dict[tuple[str, ...], dict], columns: tuple[str, ...]) -> None:
+    """What each stage of the model flow did."""
+    rows = []
+    for cells, r in results.items():
+        for each in r.get("stages", []):
+            took = quantities.seconds_text(each["seconds"]) if each["seconds"] > 0 else ""
+            rows.append((*cells, each["stage"], "off" if each["is_off"] else took, each["what"]))
+    if rows:
+        output.print_line("")
+        output.print_table("Stages", (*columns, "stage", "took>", "what it did"), rows)
 
 
 def print_by_rank(results: dict[tuple[str, ...], dict], columns: tuple[str, ...]) -> None:

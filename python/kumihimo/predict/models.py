@@ -24,6 +24,7 @@ SUBJECTS = {
 
 MODELS = tuple(_predict.models())
 _OPTIONS = {model.name: {each.subject: frozenset(each.options) for each in model.accepts} for model in MODELS}
+STAGES = tuple(name for name, _, without in _predict.stages() if without)  # of flow, that may be switched off
 # What flow is for graphs, whose only solution in time it is: who asks for `exact` there is told so.
 GRAPHS = ("goal", "recording")
 

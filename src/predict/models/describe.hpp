@@ -82,7 +82,16 @@ void describe(V visit, const Sampled& s) {
   visit("seed", s.seed, "of the draw");
   visit("seconds_low", s.low.value, "lower end of the 95 % interval of the mean of such samples");
   visit("seconds_high", s.high.value, "upper end");
+  visit("beyond", s.beyond, "part of the time of all rounds by which it may be outside that interval");
   visit("leaves_out", s.leaves_out, "what is between that mean and the time of all rounds");
+}
+
+template <class V>
+void describe(V visit, const FlowStageReport& s) {
+  visit("stage", std::string(name_of(s.stage)), "compile, symmetry, sampling, levels, periods or doubts");
+  visit("is_off", s.is_off, "switched off by --without");
+  visit("seconds", s.seconds, "of real time");
+  visit("what", s.what, "it did");
 }
 
 template <class V>
@@ -103,6 +112,7 @@ void describe(V visit, const SchedulePrediction& p) {
   visit("doubtful_sharing", p.doubtful_sharing, "part of the critical path that sharing with others adds in doubt");
   visit("ranks_alike", p.ranks_alike, "ranks that each one walked stands for, by a proved symmetry");
   visit("sampled", OrNull<Sampled>{p.sampled}, "loops too long to be walked");
+  visit("stages", unless_empty(p.stages), "of the model flow, on demand");
 }
 
 template <class V>

@@ -8,6 +8,7 @@
 #include "packet/background.hpp"
 #include "packet/options.hpp"
 #include "replay/times.hpp"
+#include "simulate/stages.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -61,11 +62,12 @@ struct Disturbance {
 
 // What a model is told beside, and what it is to tell. Each row of models.def names those that it heeds.
 struct Options {
-  bool link_bytes = false;  // of each link
-  bool every_round = false; // flow: no long loop by a sample
-  bool by_rank = false;     // loggp: the times of each rank
-  bool timeline = false;    // loggp: in Chrome's trace format
-  bool over_time = false;   // packet: use of each link over time; loggp: how noise spreads; at most so many
+  bool link_bytes = false;     // of each link
+  FlowStageSet without = {};   // flow: stages that are switched off
+  double (*clock)() = nullptr; // flow: seconds; tells what each stage did, and how long it took
+  bool by_rank = false;        // loggp: the times of each rank
+  bool timeline = false;       // loggp: in Chrome's trace format
+  bool over_time = false;      // packet: use of each link over time; loggp: how noise spreads; at most so many
   std::int32_t map_rows = 384, map_bins = 192;
   packet::Options packets = {};
   std::optional<std::string> loggops = {}; // "L=2500,o=1500": instead of the machine's

@@ -15,14 +15,12 @@ namespace kumihimo::simulation {
 // no rate of calls, so that a bound over them would be that latency for any length, and would say nothing.
 std::vector<LowerBound> lower_bounds(const Collective& collective, const Network& network);
 
-struct FittedNumbers; // simulate/flow/fitted.hpp
-
 // Max-min fair shares level by level for the first segment, a steady period for the others: says how the time is spent,
 // and how long it is where the exact solution takes more than some 10 ms (options.most_exact_work). Where the
 // iterations of loops come to more than options.most_steps steps of all ranks, some of the iterations stand for all
 // (simulate/flow/sampling.hpp).
 Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& network, const SimulateOptions& options,
-                                Seconds bound, const FittedNumbers* fitted = nullptr);
+                                Seconds bound);
 
 inline constexpr std::int32_t exact_rank_limit = 512;
 

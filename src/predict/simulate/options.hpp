@@ -9,6 +9,10 @@
 
 namespace kumihimo {
 
+namespace simulation {
+struct FlowParts; // simulate/flow/parts.hpp
+}
+
 struct SimulateOptions {
   Model model = Model::flow;
   bool scalar_reduction = false; // reduce at the rate without SIMD
@@ -20,9 +24,10 @@ struct SimulateOptions {
   // flow: the steps of all ranks and segments, times those in flight at once, up to which the time is the exact
   // solution's. It is found in some 10 ms then.
   double most_exact_work = 1e6;
-  std::optional<Noise> noise;  // exact alone
-  FlowStageSet without;        // flow: stages that are switched off
-  double (*clock)() = nullptr; // flow: seconds; fills Prediction::stages
+  std::optional<Noise> noise;                   // exact alone
+  FlowStageSet without;                         // flow: stages that are switched off
+  double (*clock)() = nullptr;                  // flow: seconds; fills Prediction::stages
+  const simulation::FlowParts* parts = nullptr; // flow: in place of its own, for tests and for fits
 };
 
 } // namespace kumihimo

@@ -42,6 +42,7 @@ struct Sampled {
   std::int64_t samples = 0, rounds = 0, of = 0; // `rounds`: of one sample
   std::uint64_t seed = 0;
   Seconds low, high;
+  double beyond = 0; // as a part of the time of all rounds, which may be so far outside the interval
   std::string leaves_out;
 };
 
@@ -78,7 +79,7 @@ struct Prediction {
   // What sharing adds to the critical path with messages that begin or end at other times, as a part of it (flow).
   double doubtful_sharing = 0;
 
-  std::vector<FlowStageReport> stages; // how long each took, on demand (flow)
+  std::vector<FlowStageReport> stages; // on demand (flow)
 };
 
 // One JSON object, units in the names of keys.

@@ -4,6 +4,8 @@
 #include "simulate/call.hpp"
 #include "simulate/models.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -17,10 +19,11 @@ std::string_view name_of(Model model) {
 Result<FlowStage> parse_stage(std::string_view name) {
   std::string names;
   for (std::size_t s = 0; s < flow_stages.size(); ++s) {
+    if (flow_stages[s].without.empty()) continue;
     if (flow_stages[s].name == name) return static_cast<FlowStage>(s);
-    names += (s == 0 ? "" : s + 1 < flow_stages.size() ? ", " : " or ") + std::string(flow_stages[s].name);
+    names += (names.empty() ? "" : s + 1 < flow_stages.size() ? ", " : " or ") + std::string(flow_stages[s].name);
   }
-  return wrong_value("a stage is " + names, name);
+  return wrong_value("--without must be one of " + names, fmt::format("'{}'", name));
 }
 
 Seconds Prediction::bound() const {

@@ -1,5 +1,5 @@
-// The stages of the model flow, in their order. Each is a function from value to value. All but `compile` can be
-// switched off (SimulateOptions::without); no command does so yet, and no test compares them all.
+// The stages of the model flow, in their order. Each is a function from value to value (simulate/flow/parts.hpp). All
+// but `compile` can be switched off (SimulateOptions::without).
 #pragma once
 
 #include "base/result.hpp"
@@ -16,10 +16,10 @@ enum class FlowStage : std::uint8_t { compile, symmetry, sampling, levels, perio
 struct FlowStageRow {
   std::string_view name;
   std::string_view does;    // what it does
-  std::string_view without; // what is done without it
+  std::string_view without; // what is done without it; empty: it is not switched off
 };
 inline constexpr std::array<FlowStageRow, 6> flow_stages{{
-    {"compile", "one iteration stands for all of a loop with constant peers", "it is not switched off"},
+    {"compile", "one iteration stands for all of a loop with constant peers", ""},
     {"symmetry", "one rank stands for its images by shifts of the torus", "each rank is simulated"},
     {"sampling", "some rounds of long loops stand for all", "each round is simulated"},
     {"levels", "messages that start at about the same time share the network to the end",
@@ -29,7 +29,7 @@ inline constexpr std::array<FlowStageRow, 6> flow_stages{{
 }};
 
 inline std::string_view name_of(FlowStage stage) { return flow_stages[static_cast<std::size_t>(stage)].name; }
-Result<FlowStage> parse_stage(std::string_view name);
+Result<FlowStage> parse_stage(std::string_view name); // one that can be switched off
 
 class FlowStageSet {
  public:
@@ -41,11 +41,11 @@ class FlowStageSet {
   std::uint8_t bits_ = 0;
 };
 
-// What a stage did, for people: `--explain`.
 struct FlowStageReport {
   FlowStage stage = FlowStage::compile;
+  bool is_off = false;
   double seconds = 0; // of real time
-  std::string what;
+  std::string what;   // it did
 };
 
 } // namespace kumihimo

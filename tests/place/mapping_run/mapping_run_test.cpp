@@ -138,9 +138,9 @@ std::vector<MappingHost> hosts_of_72_ranks() {
   hosts.push_back(
       *MappingHost::make(std::make_shared<Dragonfly>(*Dragonfly::make({9, 4, 0, 2, 1, 1}, 72)), Slots(72, 1)));
   hosts.push_back(*MappingHost::make(std::make_shared<RouterTorus>(*Shape::parse("6x6"), 2), Slots(72, 1)));
-  hosts.push_back(*MappingHost::make(
-      std::make_shared<kumihimo::Graph>(*kumihimo::Graph::make(90, 9, *kumihimo::Graph::parse(cables))),
-      *Slots::of_nodes(holes)));
+  hosts.push_back(*MappingHost::make(std::make_shared<kumihimo::GraphTopology>(*kumihimo::GraphTopology::make(
+                                         90, 9, *kumihimo::GraphTopology::parse(cables))),
+                                     *Slots::of_nodes(holes)));
   hosts.push_back(MappingHost::of_cores(72, cores));
   return hosts;
 }

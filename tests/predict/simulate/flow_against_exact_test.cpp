@@ -1,5 +1,5 @@
-// The flow model against the exact solution, of random cases. KUMIHIMO_CASES and KUMIHIMO_SEED choose others; all that
-// are farther off than they say are listed.
+// The flow model against the exact solution, of random cases. KUMIHIMO_CASES and KUMIHIMO_SEED choose others. Of 300
+// and more, one in 300 may be farther off than it says (docs/accuracy.md); all are listed.
 #include "placement/orders.hpp"
 #include "program/named_programs.hpp"
 #include "random_answers.hpp"
@@ -18,30 +18,36 @@ namespace {
 // How far off the figures are: what docs/adr/0030-flow-and-exact.md says of them.
 class Distribution {
  public:
-  void add(const Prediction& flow, const Prediction& exact) {
+  template <class Case>
+  void add(const Case& c, const Prediction& flow, const Prediction& exact) {
     if (exact.seconds.value <= 0) return;
     const double error = flow.seconds.value / exact.seconds.value - 1;
+    if (!is_in_range(flow, exact))
+      outside_ += fmt::format("{}: {:+.1f} % off; {}\n", c.text(), 100 * error, flow.accuracy);
     errors_.push_back(std::abs(error));
     if (!flow.accuracy.empty()) return too_long_.push_back(flow.too_long), too_short_.push_back(flow.too_short), void();
     longest_ = std::max(longest_, error), shortest_ = std::min(shortest_, error);
   }
+  // Fails if too many are outside their range.
   std::string text() {
+    EXPECT_LE(std::ranges::count(outside_, '\n'), std::ssize(errors_) / 300) << outside_;
     std::sort(errors_.begin(), errors_.end());
     const auto share_within = [&](double most) {
       const auto count = std::upper_bound(errors_.begin(), errors_.end(), most) - errors_.begin();
       return 100 * static_cast<double>(count) / static_cast<double>(errors_.size());
     };
     return fmt::format(
-        "{} cases: {:.1f} % within 1 %, {:.1f} % within 5 %, {:.1f} % within 20 %; {:.1f} % have a range, "
+        "{}{} cases: {:.1f} % within 1 %, {:.1f} % within 5 %, {:.1f} % within 20 %; {:.1f} % have a range, "
         "of which the middle one is {:.0f} % too long, {:.0f} % too short; the others are {:+.1f} % to "
         "{:+.1f} % off",
-        errors_.size(), share_within(0.01), share_within(0.05), share_within(0.2),
+        outside_, errors_.size(), share_within(0.01), share_within(0.05), share_within(0.2),
         100 * static_cast<double>(too_long_.size()) / static_cast<double>(errors_.size()), 100 * middle(too_long_),
         100 * middle(too_short_), 100 * shortest_, 100 * longest_);
   }
 
  private:
   std::vector<double> errors_;
+  std::string outside_; // their range, a line each
   static double middle(std::vector<double>& all) {
     if (all.empty()) return 0;
     const auto at = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
@@ -58,9 +64,7 @@ TEST(FlowAgainstExact, IsWithinAFifthOrWithinItsRange) {
   for_each_case(200, [&](const RandomCase& c, const Schedule& s) {
     const Prediction exact = answer(c, s, {Model::exact});
     const auto compare = [&](const SimulateOptions& options, Distribution& distribution) {
-      const Prediction flow = answer(c, s, options);
-      expect_in_range(c, flow, exact);
-      distribution.add(flow, exact);
+      distribution.add(c, answer(c, s, options), exact);
     };
     compare({}, asked);
     compare(without_exact_work(Model::flow), levels);
@@ -93,8 +97,7 @@ TEST(FlowAgainstExact, UsualCasesAreWithinAFifthOrWithinTheirRange) {
     const Prediction flow = answer(c, *s, {});
     if (flow.is_solved) continue; // it is the exact time
     const Prediction exact = answer(c, *s, {Model::exact});
-    expect_in_range(c, flow, exact);
-    by_levels.add(flow, exact);
+    by_levels.add(c, flow, exact);
   }
   fmt::print("{} usual cases, of which by levels: {}\n", drawn, by_levels.text());
 }
@@ -106,9 +109,7 @@ TEST(FlowAgainstExact, RandomProgramsAreWithinAFifthOrWithinTheirRange) {
   for (std::int64_t left = from_environment("KUMIHIMO_CASES", 200); left > 0; --left) {
     const RandomPrograms c = sets.next();
     const Prediction exact = answer(c, c.set, {Model::exact});
-    const Prediction flow = answer(c, c.set, without_exact_work(Model::flow));
-    expect_in_range(c, flow, exact);
-    levels.add(flow, exact);
+    levels.add(c, answer(c, c.set, without_exact_work(Model::flow)), exact);
   }
   fmt::print("random programs by levels: {}\n", levels.text());
 }

@@ -177,6 +177,23 @@ RandomCase RandomCases::next() {
   return c;
 }
 
+RandomCase RandomCases::looped() {
+  using Kind = CollectiveKind;
+  constexpr std::pair<Kind, const char*> algorithms[] = {{Kind::alltoall, "pairwise"},
+                                                         {Kind::alltoall, "linear"},
+                                                         {Kind::alltoall, "paced"},
+                                                         {Kind::reduce_scatter, "pairwise"},
+                                                         {Kind::allreduce, "pairwise"}};
+  constexpr const char* shapes[] = {"16", "5x4", "4x4x3", "6x5", "8x4", "3x3x4"};
+  constexpr const char* machines[] = {"k-computer", "fugaku", "hector-2a"};
+  const auto one_of = [&](const auto& all) { return all[static_cast<std::size_t>(between(0, std::ssize(all) - 1))]; };
+  const auto [kind, name] = one_of(algorithms);
+  const char* const torus = one_of(shapes);
+  RandomCase c{&algorithm(name, kind), *Job::with_ranks_per_node(described(one_of(machines), torus), 1)};
+  c.bytes = std::int64_t{8} << between(0, 15);
+  return c;
+}
+
 RandomCase RandomCases::usual() {
   const auto& variants = Registry::standard().variants();
   const Variant& variant = variants[static_cast<std::size_t>(between(0, std::ssize(variants) - 1))];

@@ -30,8 +30,9 @@ class RandomCases {
  public:
   explicit RandomCases(std::uint64_t seed) : random_(seed) {}
   // Whether their schedules can be built is for the caller to find out.
-  RandomCase next();  // any case
-  RandomCase usual(); // a shipped machine, lengths up to 16 MiB, mostly without parameters: as users ask
+  RandomCase next();   // any case
+  RandomCase looped(); // loops whose peers change, on a torus with a rank a node: for symmetry and for samples
+  RandomCase usual();  // a shipped machine, lengths up to 16 MiB, mostly without parameters: as users ask
 
  private:
   std::int64_t between(std::int64_t least, std::int64_t most) {

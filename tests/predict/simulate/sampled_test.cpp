@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <limits>
-
 namespace kumihimo::simulate_test {
 namespace {
 
@@ -201,15 +199,15 @@ TEST(Sampled, MirroredRunsStayWhole) {
 TEST(Sampled, WhatNoMemoryHoldsIsRefused) {
   const Machine m = lopsided(job_on("k-computer", "24x18x16"));
   SimulateOptions options;
-  options.most_steps = std::numeric_limits<double>::infinity();
+  options.without.add(FlowStage::sampling);
   const Schedule s = built(algorithm("linear", CollectiveKind::alltoall), m, 1 << 10);
   const auto p = simulate(s, m, {}, options);
   ASSERT_FALSE(p.ok());
   EXPECT_EQ(
       p.error().sentence(),
-      "the simulation keeps at most 16 million steps in flight at once (got 96 million); leave --every-round out, "
+      "the simulation keeps at most 16 million steps in flight at once (got 96 million); leave --without sampling out, "
       "use fewer messages at once (--throttle) or fewer ranks");
-  options.most_steps = 1e9; // a sample was not refused
+  options = {.most_steps = 1e9}; // a sample was not refused
   EXPECT_EQ(
       simulate(s, m, {}, options).error().sentence(),
       "the simulation keeps at most 16 million steps in flight at once (got 96 million); use fewer messages at once "
@@ -233,7 +231,7 @@ TEST(Sampled, OnlyLanesOfOnePhaseAreHeldAtOnce) {
     }
   });
   SimulateOptions options;
-  options.most_steps = std::numeric_limits<double>::infinity();
+  options.without.add(FlowStage::sampling);
   const auto p = simulate(s, plain("8"), {}, options);
   ASSERT_FALSE(p.ok());
   EXPECT_NE(p.error().sentence().find("got 32 million"), std::string::npos) << p.error().sentence();

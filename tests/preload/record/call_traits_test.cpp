@@ -27,7 +27,7 @@ TEST(CallTraits, AreThoseOfTheDescription) {
     }
     if (traits.may_be_untimed) {
       EXPECT_TRUE(traits.at_a_site);
-      EXPECT_FALSE(traits.is_collective || traits.kind == Kind::wait || traits.kind == Kind::test);
+      EXPECT_FALSE(traits.is_collective || traits.kind == CallKind::wait || traits.kind == CallKind::test);
     }
     if (has(Role::destination) || has(Role::receive_count) || traits.is_collective) {
       EXPECT_TRUE(traits.moves_data);

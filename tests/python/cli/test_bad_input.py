@@ -84,7 +84,7 @@ CASES = [
     *[
         (SIMULATE + f"--shape 4x3 --model {model} {option}", f"{option} needs --model {models} (got --model {model})")
         for model in ("cost", "bound")
-        for option, models in (("--links", "flow, exact or packet"), ("--every-round", "flow"))
+        for option, models in (("--links", "flow, exact or packet"), ("--explain", "flow"))
     ],
     *[
         (

@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 from waiting import threads_of, until
 
-from kumihimo import _collectives, _schedule, _topology
+from kumihimo import _schedule
 from kumihimo.cli import machines
 from kumihimo.cli.simulate import work
 from kumihimo.cli.simulate_results import doubts
 from kumihimo.collectives import arguments
 from kumihimo.predict import models, simulation, subjects
 from kumihimo.predict.prediction import Setting
-from kumihimo.text.errors import NotApplicable
 
 SMALL = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x3x4")
 
@@ -282,15 +281,6 @@ def test_every_algorithm_of_few_ranks_has_a_finite_time_or_says_why_not(model, r
             assert found, kind
             for r in found:
                 assert 0 <= r["seconds"] < 1, (kind, r["algorithm"])
-
-
-def test_a_form_without_a_number_is_refused():
-    space = _topology.RankSpace.box(_topology.Shape.parse("2"))
-    ring = _collectives.find("allreduce", "ring")
-    wanted, none = _schedule.Collective("allreduce", 2, 8), _collectives.Parameters()
-    assert ring.cost_seconds(wanted, space, none, 1, (1e-6, 0, 0, 0, 0, 0)) == (pytest.approx(2e-6), True)
-    with pytest.raises(NotApplicable, match="no closed form of this case"):
-        ring.cost_seconds(wanted, space, none, 1, (float("inf"), 0, 0, 0, 0, 0))
 
 
 def test_the_closed_forms_doubt_is_said_once(kumihimo):

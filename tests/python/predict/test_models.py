@@ -41,7 +41,8 @@ OPTIONS = {
     "repeats": "--repeats 2",
     "spread": "--spread both",
     "warm_up": "--warm-up 1us",
-    "every_round": "--every-round",
+    "without": "--without levels",
+    "explain": "--explain",
 }
 # What leaves nodes free for other jobs: a GOAL file has its ranks.
 FREE = {"goal": "--shape 2x4"}
@@ -49,7 +50,6 @@ FREE = {"goal": "--shape 2x4"}
 WITHOUT_TRACE = {
     ("order", "collective"): ("cost", "bound", "loggp"),
     ("order", "programs"): ("loggp",),
-    ("every_round", "collective"): ("flow",),
     ("nics", "programs"): ("loggp",),
 }
 ONLY_BESIDE_OTHERS = ("repeats", "spread", "warm_up")
@@ -106,6 +106,31 @@ def test_each_option_matters_or_is_refused(simulate, tmp_path, model, subject):
 def test_the_schema_is_made_from_the_models():
     path = schema.FOLDER / "prediction.schema.json"
     assert path.read_text(encoding="utf-8") == _predict.prediction_schema() + "\n", "run scripts/document"
+
+
+def test_each_stage_can_be_left_out_and_tells_what_it_did(simulate):
+    line = f"{SUBJECTS['collective']} {MACHINE} --explain"
+    names = [name for name, *_ in _predict.stages()]
+    for left_out in models.STAGES:
+        code, out, error = simulate(f"{line} --without {left_out}")
+        assert (code, error) == (0, "")
+        (result,) = json.loads(out)["results"]
+        assert [each["stage"] for each in result["stages"]] == names
+        assert [each["stage"] for each in result["stages"] if each["is_off"]] == [left_out]
+        assert all(each["what"] for each in result["stages"])
+        assert schema.fault(result, "prediction") == ""
+    code, out, error = simulate(f"{line} --without symmetry --without levels")
+    assert [each["stage"] for each in told(out)[0]["stages"] if each["is_off"]] == ["symmetry", "levels"]
+    for wrong in ("compile", "lvels"):
+        code, _, error = simulate(f"{line} --without {wrong}")
+        rule = f"--without must be one of {models.either(models.STAGES)} (got '{wrong}')"
+        assert (code, error) == (2, f"kumihimo: {rule}\n")
+
+
+def test_the_table_of_stages_is_that_of_the_model(repository):
+    page = (repository / "docs/reference/simulate.md").read_text(encoding="utf-8")
+    for name, does, without in _predict.stages():
+        assert f"| `{name}` | {does} | {without or 'always on'} |" in page
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)

@@ -2,8 +2,6 @@
 #include "models/rows/fluid_graphs.hpp"
 #include "models/rows/on_schedules.hpp"
 
-#include <limits>
-
 namespace kumihimo::models {
 
 namespace {
@@ -13,7 +11,8 @@ Result<Ran> run_flow(const Question& question, const Run& run) {
   SimulateOptions options;
   options.scalar_reduction = question.place.scalar_reduction;
   options.keep_link_bytes = question.options.link_bytes;
-  if (question.options.every_round) options.most_steps = std::numeric_limits<double>::infinity();
+  options.without = question.options.without;
+  options.clock = question.options.clock;
   return run_simulate(question, options);
 }
 
@@ -25,8 +24,8 @@ Model flow_model() {
       .summary = "messages share links; long programs by levels",
       .fidelity = "max-min fair shares of links, engines and memories; of schedules round by round, with a range that "
                   "holds the exact time",
-      .accepts = {{"collective", {"given", "order", "placement", "links", "every_round", "slow", "no_simd"}},
-                  {"programs", {"given", "order", "placement", "links", "slow"}},
+      .accepts = {{"collective", {"given", "order", "placement", "links", "without", "explain", "slow", "no_simd"}},
+                  {"programs", {"given", "order", "placement", "links", "without", "explain", "slow"}},
                   {"goal", {"given", "order", "placement", "noise", "dies", "slow"}},
                   {"recording",
                    {"given", "order", "placement", "noise", "dies", "page", "by_rank", "timeline", "slow"}},

@@ -134,6 +134,12 @@ struct Compiled {
   double steps_at_once(const FlatNode& node) const;
   double steps_at_once() const; // of all ranks; lanes of different phases never run at once
 
+  // Then each round has another length, and empty ones are not sent. Messages are taken to be as long as the mean over
+  // a loop's rounds.
+  bool has_unequal_blocks() const {
+    return std::ranges::any_of(schedule->data->blocks, [](const BlockLayout& blocks) { return !blocks.uniform(); });
+  }
+
   double walked_steps() const { return iterated_steps + straight_steps; }
 
   std::span<const FlatAfter> after(const Instance& i) const { return {afters.data() + i.first_after, i.afters}; }

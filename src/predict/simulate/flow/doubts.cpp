@@ -58,8 +58,7 @@ std::vector<Doubt> doubts(const Compiled& compiled, const Network& network, cons
   constexpr const char* neighbours_overlap =
       "neighbouring segments may overlap more than in the middle of the pipeline";
   constexpr const char* other_links = "segments may share other links than in the middle of the pipeline";
-  constexpr std::int64_t few_segments = 8; // the first is much of the time
-  constexpr double most = 0.9;             // too short, that sharing or late overlap may be
+  constexpr double most = 0.9; // too short, that sharing or late overlap may be
   const double usual = fitted.usual_too_short;
   std::vector<Doubt> found;
 
@@ -77,20 +76,22 @@ std::vector<Doubt> doubts(const Compiled& compiled, const Network& network, cons
   const bool simple =
       !course.empty_messages && (course.by_periods || compiled.segments == 1) && streams(compiled, network);
   const double overlap = course.by_periods ? course.seconds / course.least - 1 : 0;
-  const bool few = compiled.segments <= few_segments;
+  const bool few = static_cast<double>(compiled.segments) <= fitted.few_segments;
   if (simple && course.by_periods && (few || course.links_are_shared))
     found.push_back(
         {few ? neighbours_overlap : other_links, std::min(overlap, fitted.streams_too_long), fitted.streams_too_short});
-  if (course.empty_messages && !course.by_periods) found.push_back({some_are_empty, fitted.empty_too_long, usual});
+  if (compiled.segments > 1 && !course.by_periods)
+    found.push_back({"segments in flight may share other links than those of their level", fitted.walked_too_long,
+                     fitted.walked_too_short});
+  if (course.empty_messages && !course.by_periods) found.push_back({some_are_empty, 0, usual});
   if (starts_early(compiled, network))
     found.push_back({"eager messages of a loop may start before their receives", fitted.early_too_long, usual});
   else if (course.early_messages && compiled.segments > 1)
     found.push_back({"segments may leave before their receivers are ready", fitted.early_too_long, usual});
   if (course.straddles_limits)
-    found.push_back({"some messages are short enough to be eager, others are longer by an element",
-                     fitted.straddling_too_long, fitted.straddling_too_short});
-  if (has_many_at_once(compiled))
-    found.push_back({"messages of one round may end at different times", fitted.rounds_too_long, usual});
+    found.push_back({"some messages are short enough to be eager, others are longer by an element", 0,
+                     fitted.straddling_too_short});
+  if (has_many_at_once(compiled)) found.push_back({"messages of one round may end at different times", 0, usual});
   if (!simple && has_lanes_at_once(compiled))
     found.push_back({"lanes may share a link in some rounds only", fitted.lanes_too_long, fitted.lanes_too_short});
   if (course.in_queues > 0 || course.beside_queues > 0)

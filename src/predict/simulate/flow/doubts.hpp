@@ -17,10 +17,11 @@ struct Course {
   double seconds = 0;
   PathTime end; // of the slowest path
   ResourceTraffic traffic;
-  double late_overlap = 0;       // seconds, see PathTime
-  double in_queues = 0;          // seconds that it may be longer: see Period::longest
-  double beside_queues = 0;      // seconds that it may be shorter: see Period::shortest
-  double least = 0, most = 0;    // seconds: if segments overlap as far as the fullest resource lets them, if none does
+  double late_overlap = 0;    // seconds, see PathTime
+  double in_queues = 0;       // seconds that it may be longer: see Period::longest
+  double beside_queues = 0;   // seconds that it may be shorter: see Period::shortest
+  double least = 0, most = 0; // seconds: if segments overlap as far as the fullest resource lets them, if none does
+  std::int64_t levels = 0, messages = 0;
   bool by_periods = false;       // segments follow at a steady period
   bool links_are_shared = false; // messages meet on some
   bool empty_messages = false;   // see PhaseWalk

@@ -14,7 +14,7 @@ struct FittedNumbers {
 };
 
 enum class Fit : std::uint8_t { closest, covering, claiming };
-enum class FittedCases : std::uint8_t { collectives, collectives_and_programs, trees };
+enum class FittedCases : std::uint8_t { collectives, collectives_and_programs, collectives_without_periods, trees };
 
 struct FittedConstant {
   std::string_view name;

@@ -1,10 +1,6 @@
 // The model flow: its stages, one after another.
-#include "simulate/flow/doubts.hpp"
-#include "simulate/flow/periods.hpp"
-#include "simulate/flow/sampling.hpp"
+#include "simulate/flow/parts.hpp"
 #include "simulate/flow/stage_log.hpp"
-#include "simulate/flow/symmetry.hpp"
-#include "simulate/flow/walk.hpp"
 #include "simulate/models.hpp"
 
 #include <fmt/format.h>
@@ -92,13 +88,6 @@ void take_times(const Prediction& exact, Prediction& p) {
   p.doubtful_sharing = 0;
 }
 
-// Of unequal blocks each round has another length, and empty ones are not sent. Messages are taken to be as long as the
-// mean over a loop's rounds.
-bool has_unequal_blocks(const Compiled& compiled) {
-  const auto& layouts = compiled.schedule->data->blocks;
-  return std::any_of(layouts.begin(), layouts.end(), [](const BlockLayout& blocks) { return !blocks.uniform(); });
-}
-
 // To walk fewer steps takes less time than to compare the programs of all ranks.
 constexpr double few_steps = 3e6;
 
@@ -114,7 +103,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 struct FlowSetting {
   const Network& network;
   const SimulateOptions& options;
-  const FittedNumbers& fitted;
+  const FlowParts& parts;
   StageLog& log;
 };
 
@@ -126,7 +115,7 @@ Status can_be_held(const Compiled& compiled, bool every_round) {
       fmt::format("the simulation keeps at most {:.0f} million steps in flight at once", most_steps_at_once / 1e6),
       fmt::format("{:.0f} million", largest / 1e6),
       fmt::format("{}use fewer messages at once (--throttle) or fewer ranks",
-                  every_round ? "leave --every-round out, " : ""));
+                  every_round ? "leave --without sampling out, " : ""));
 }
 
 // Whether the exact solution takes a moment: any of the steps may change the rates of all that are in flight.
@@ -157,9 +146,7 @@ void add_segments(const Compiled& compiled, std::int32_t phase, const std::vecto
   for (const Period& p : periods) least = std::max(least, p.least);
   const auto segments = static_cast<double>(compiled.segments);
   const double all = segments * least;
-  course.least += walked.empty_messages          ? fitted.empty_messages_overlap * all
-                  : has_unequal_blocks(compiled) ? fitted.unequal_blocks_overlap * std::max(first, all)
-                                                 : std::max(first, all);
+  course.least += walked.empty_messages ? fitted.empty_messages_overlap * all : std::max(first, all);
   course.most += segments * first;
 }
 
@@ -177,6 +164,7 @@ Phase end_phase(const Compiled& compiled, std::int32_t phase, const std::vector<
   });
   result.seconds = {end - course.seconds};
   course.seconds = end;
+  course.levels += walked.levels, course.messages += walked.messages;
   course.late_overlap += walked.late_overlap;
   course.empty_messages = course.empty_messages || walked.empty_messages;
   course.early_messages = course.early_messages || walked.early_messages;
@@ -193,19 +181,19 @@ Phase end_phase(const Compiled& compiled, std::int32_t phase, const std::vector<
 
 // The stages `levels` and `periods` of all phases.
 Result<Prediction> walk_phases(const Compiled& compiled, const FlowSetting& setting, Course& course) {
-  const auto& [network, options, fitted, log] = setting;
-  course.by_periods = compiled.segments > 1 && (log.runs(FlowStage::periods) || !compiled.long_lanes.empty());
+  const auto& [network, options, parts, log] = setting;
+  course.by_periods = compiled.segments > 1 && log.runs(FlowStage::periods);
   Prediction p;
   p.model = Model::flow;
   Walk walk(compiled, network, course.by_periods ? 1 : compiled.segments);
   std::vector<double> reducing(network.nodes().size()); // seconds by rank
   WalkProgress progress(compiled, network);
   for (std::int32_t phase = 0; phase < compiled.phases.count(); ++phase) {
-    auto walked = TRY(log.time(FlowStage::levels, [&] { return walk.phase(phase, std::move(progress)); }));
+    auto walked = TRY(log.time(FlowStage::levels, [&] { return parts.levels(walk, phase, std::move(progress)); }));
     std::vector<Period> period;
     if (course.by_periods) {
-      period = log.time(FlowStage::periods, [&] { return periods(compiled, network, walked, phase, fitted); });
-      add_segments(compiled, phase, period, fitted, walked, course);
+      period = log.time(FlowStage::periods, [&] { return parts.periods(compiled, network, walked, phase); });
+      add_segments(compiled, phase, period, parts.fitted, walked, course);
     }
     Phase& described = p.phases.emplace_back(end_phase(compiled, phase, period, walked, course));
     for (std::size_t rank = 0; rank < reducing.size(); ++rank) {
@@ -233,9 +221,13 @@ Result<Prediction> walk_phases(const Compiled& compiled, const FlowSetting& sett
 
 // `small`: the time is that of the exact solution.
 Result<Prediction> predict_walked(const Compiled& compiled, const FlowSetting& setting, bool small) {
-  const auto& [network, options, fitted, log] = setting;
+  const auto& [network, options, parts, log] = setting;
   Course course;
   auto p = TRY(walk_phases(compiled, setting, course));
+  log.note(FlowStage::levels, "{} messages in {} levels{}", course.messages, course.levels,
+           small ? "; the time is the exact solution's" : "");
+  if (course.by_periods)
+    log.note(FlowStage::periods, "the first of {} segments stands for the others", compiled.segments);
   if (small) {
     const auto exact = TRY(log.time(FlowStage::levels, [&] { return predict_exact(*compiled.schedule, network); }));
     take_times(exact, p);
@@ -246,11 +238,13 @@ Result<Prediction> predict_walked(const Compiled& compiled, const FlowSetting& s
   const bool raised = raise_to_fullest(network, course.traffic, p);
   if (log.runs(FlowStage::doubts))
     p = log.time(FlowStage::doubts, [&] {
-      const auto found = doubts(compiled, network, course, fitted);
-      return raised ? stated_as_minimum(std::move(p), found, fitted) : stated(std::move(p), found);
+      const auto found = parts.doubts(compiled, network, course, parts.fitted);
+      return raised ? stated_as_minimum(std::move(p), found, parts.fitted) : stated(std::move(p), found);
     });
   else
     p.too_long = infinity, p.too_short = 1, p.accuracy = "without the stage doubts, no range is stated";
+  log.note(FlowStage::doubts, "up to {:.0f} % too long, up to {:.0f} % too short", std::ceil(100 * p.too_long),
+           std::ceil(100 * p.too_short));
   network.add_setup(compiled.concurrency, p);
   return p;
 }
@@ -260,41 +254,50 @@ Result<Prediction> predict_solved(const ProgramSet& set, const FlowSetting& sett
   if (set.ranks() > exact_rank_limit)
     return wrong_value(fmt::format("without the stage levels there may be at most {} ranks", exact_rank_limit),
                        set.ranks(), "leave --without levels out");
-  auto p = predict_exact(set, setting.network);
+  auto p = setting.log.time(FlowStage::levels, [&] { return predict_exact(set, setting.network); });
   if (p) p->model = Model::flow, p->is_solved = true;
   return p;
 }
 
 Result<Prediction> predict(const ProgramSet& set, const FlowSetting& setting, Seconds bound) {
-  const auto& [network, options, fitted, log] = setting;
+  const auto& [network, options, parts, log] = setting;
   if (!log.runs(FlowStage::levels)) return predict_solved(set, setting);
-  auto compiled = TRY(log.time(FlowStage::compile, [&] { return compile(set, &network); }));
+  auto compiled = TRY(log.time(FlowStage::compile, [&] { return parts.compile(set, &network); }));
+  log.note(FlowStage::compile, "{:.0f} steps of a segment, of which {:.0f} to walk", compiled.all_steps,
+           compiled.walked_steps());
   if (Status can = network.can_offload(*set.data, compiled.offloaded); !can) return can.error();
+  if (!log.runs(FlowStage::periods) && compiled.segments > 1 && !compiled.long_lanes.empty())
+    return not_applicable("each segment is walked only of programs that are short enough to be held", {},
+                          "leave --without periods out");
   const bool small = is_small(compiled, options.most_exact_work);
   const double most_steps = log.runs(FlowStage::sampling) ? options.most_steps : infinity;
   const auto walked = [&](const Compiled& c) -> Result<Prediction> {
-    if (Status can = can_be_held(c, std::isinf(most_steps)); !can) return can.error();
+    if (Status can = can_be_held(c, !log.runs(FlowStage::sampling)); !can) return can.error();
     return predict_walked(c, setting, small);
   };
   if (!compiled.long_lanes.empty()) return walked(compiled);
-  if (log.runs(FlowStage::symmetry) && compiled.walked_steps() > std::min(most_steps, few_steps))
+  if (log.runs(FlowStage::symmetry) && compiled.walked_steps() > std::min(most_steps, few_steps)) {
     compiled = log.time(FlowStage::symmetry,
-                        [&] { return fold_symmetry(std::move(compiled), network, exact_is_worth * most_steps); });
+                        [&] { return parts.symmetry(std::move(compiled), network, exact_is_worth * most_steps); });
+    log.note(FlowStage::symmetry, "a rank stands for {}", compiled.symmetry ? compiled.symmetry->alike() : 1);
+  }
   if (compiled.symmetry) return walked(compiled);
-  Sampling sampling = log.time(FlowStage::sampling, [&] { return plan_sampling(compiled, most_steps); });
+  Sampling sampling = log.time(FlowStage::sampling, [&] { return parts.sampling(compiled, most_steps); });
   if (sampling.loops.empty()) return walked(compiled);
-  auto p = predict_sampled(std::move(compiled), sampling, bound, walked);
-  if (p) p->limiting = limiting(set, network, *p); // of all samples
+  auto p = TRY(predict_sampled(std::move(compiled), sampling, bound, walked));
+  p.limiting = limiting(set, network, p); // of all samples
+  log.note(FlowStage::sampling, "{} samples of {} of the {} rounds", p.sampled->samples, p.sampled->rounds,
+           p.sampled->of);
   return p;
 }
 
 } // namespace
 
 Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& network, const SimulateOptions& options,
-                                Seconds bound, const FittedNumbers* given) {
-  const FittedNumbers fitted = given ? *given : FittedNumbers{};
+                                Seconds bound) {
+  static const FlowParts own;
   StageLog log(options);
-  auto p = predict(schedule, {network, options, fitted, log}, bound);
+  auto p = predict(schedule, {network, options, options.parts ? *options.parts : own, log}, bound);
   if (p) p->stages = log.reports();
   return p;
 }

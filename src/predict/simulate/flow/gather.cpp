@@ -66,7 +66,7 @@ void Walk::set_start(FlowMessage& m) {
   const Occupied& occupied = matching_.occupied(m.queue);
   m.behind = std::max(0.0, occupied.until + loops_.rest(occupied.loop) - start.seconds);
   if (m.path.eager && both.seconds > start.seconds)
-    m.behind = std::max(m.behind, times_.eager().free(level_.open_resources(), m.path.cost) - start.seconds);
+    m.behind = std::max(m.behind, times_.eager().wait(level_.open_resources(), start.seconds + m.path.cost));
   m.start = start.seconds + m.behind, m.start_error = start.sharing_error;
   m.issue_wait = processors_.issue(m);
 }
@@ -85,13 +85,13 @@ bool Walk::straddles(const Transfer& mean) const {
          network_.leaves_early(shorter.bytes) != network_.leaves_early(longer.bytes);
 }
 
-// Of messages that are known one by one: a loop that is collapsed at one end alone meets rounds as they come, and of a
-// sampled loop not all are walked.
+// Of messages that are known one by one: a loop that is collapsed at one end alone meets rounds as they come, of a
+// sampled loop not all are walked, and segments in flight overtake each other.
 void Walk::check_lengths(StepMatching::Id queue) {
   const Posted &send = matching_.head(queue, StepMatching::sends),
                &receive = matching_.head(queue, StepMatching::receives);
   const bool whole = send.frame >= 0 && receive.frame >= 0 && send.repetitions == receive.repetitions;
-  if (!whole || send.sample_weight != 1 || receive.sample_weight != 1 || !wrong_) return;
+  if (!whole || walked_ > 1 || send.sample_weight != 1 || receive.sample_weight != 1 || !wrong_) return;
   const auto& [lane, from, to] = matching_.channel(queue);
   const auto elements = [&](double bytes) { return static_cast<std::int64_t>(bytes / element_); };
   wrong_ = unequal_lengths({from, to, compiled_.lanes[lane].id.value, elements(send.bytes), elements(receive.bytes)});

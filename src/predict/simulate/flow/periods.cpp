@@ -50,8 +50,7 @@ Period processor_of(const QueueLoad& issued, double taken, double sending) {
 }
 
 // What a pipeline cannot beat even alone: its queues, and the windows of its lanes.
-std::vector<Period> alone(const Compiled& compiled, const PhaseWalk& walk, std::int32_t phase,
-                          const FittedNumbers& fitted) {
+std::vector<Period> alone(const Compiled& compiled, const PhaseWalk& walk, std::int32_t phase) {
   const Loads& loads = walk.loads;
   std::vector<Period> result(loads.pipelines);
   const auto pipeline_of = [&](const Instance& i) { return compiled.lanes[i.lane].pipeline; };
@@ -91,7 +90,7 @@ std::vector<Period> alone(const Compiled& compiled, const PhaseWalk& walk, std::
     if (least > result[p].seconds * (1 + 1e-9))
       result[p] = {.seconds = least,
                    .longest = result[p].longest,
-                   .least = std::max(result[p].least, walk.empty_messages ? 0 : fitted.window_overlap * least),
+                   .least = result[p].least,
                    .limiting = "window of " + lane_of(compiled, instance)};
     // At best the segments in flight never meet; at worst each finds all others in front of it once.
     if (instance.sends > 1) result[p].longest = std::max(result[p].longest, (busy + (window - 1) * queue[p]) / window);
@@ -120,9 +119,9 @@ double reducing_seconds(const Compiled& compiled, const Network& network, const 
 
 // Progressive filling over pipelines: all speed up together until a resource is full or one has reached its own limit;
 // those concerned keep that period, the others go on.
-std::vector<Period> periods(const Compiled& compiled, const Network& network, const PhaseWalk& walk, std::int32_t phase,
-                            const FittedNumbers& fitted) {
-  std::vector<Period> result = alone(compiled, walk, phase, fitted);
+std::vector<Period> periods(const Compiled& compiled, const Network& network, const PhaseWalk& walk,
+                            std::int32_t phase) {
+  std::vector<Period> result = alone(compiled, walk, phase);
   const Loads& loads = walk.loads;
   std::vector<double> left = network.capacities();
   std::vector<char> active(result.size());

@@ -21,8 +21,8 @@ struct Period {
 };
 
 // For each pipeline of the phase, from the walk of its first segment.
-std::vector<Period> periods(const Compiled& compiled, const Network& network, const PhaseWalk& walk, std::int32_t phase,
-                            const FittedNumbers& fitted);
+std::vector<Period> periods(const Compiled& compiled, const Network& network, const PhaseWalk& walk,
+                            std::int32_t phase);
 
 // The end of all segments of a lane, which was that of its first.
 PathTime end_of_all(const LaneTimes& lane, std::int64_t segments, const Period& period, const FittedNumbers& fitted);

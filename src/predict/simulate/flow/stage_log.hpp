@@ -3,8 +3,11 @@
 
 #include "simulate/options.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,16 +27,17 @@ class StageLog {
     seconds_[static_cast<std::size_t>(stage)] += now_() - begin;
     return result;
   }
-  // What the stage did is text(), which is called only if somebody asks.
-  template <class F>
-  void note(FlowStage stage, F&& text) {
-    if (now_) what_[static_cast<std::size_t>(stage)] = text();
+  // What the stage did. Of a stage that runs several times the last note counts.
+  template <class... Args>
+  void note(FlowStage stage, fmt::format_string<Args...> text, Args&&... args) {
+    if (now_ && runs(stage)) what_[static_cast<std::size_t>(stage)] = fmt::format(text, std::forward<Args>(args)...);
   }
   std::vector<FlowStageReport> reports() const {
     std::vector<FlowStageReport> all;
     for (std::size_t s = 0; now_ && s < flow_stages.size(); ++s) {
       const auto stage = static_cast<FlowStage>(s);
-      all.push_back({stage, seconds_[s], runs(stage) ? what_[s] : "off: " + std::string(flow_stages[s].without)});
+      const std::string_view otherwise = runs(stage) ? "not needed" : flow_stages[s].without;
+      all.push_back({stage, !runs(stage), seconds_[s], what_[s].empty() ? std::string(otherwise) : what_[s]});
     }
     return all;
   }

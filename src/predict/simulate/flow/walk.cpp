@@ -39,6 +39,7 @@ Result<PhaseWalk> Walk::phase(std::int32_t phase, WalkProgress before) {
       current_.clear();
       gather();
       times_.solve(level_);
+      ++result_.levels, result_.messages += std::ssize(level_.messages);
       counter.add(level_, times_.shares());
       for (std::size_t i = 0; i < level_.messages.size(); ++i) deliver(level_.messages[i], level_.flows.rate[i]);
       times_.end(level_);

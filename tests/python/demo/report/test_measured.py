@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -59,7 +60,8 @@ def test_no_time_gives_fewer_cases_and_says_so(monkeypatch):
         pytest.skip(str(lacking))
 
     assert 0 < len(run.results) < 20 * 29
-    assert " cases measured in the limit of " in run.notes[-1]
+    # Of the driver, which knows the limit, or of the demo, which ended it.
+    assert re.search(r" of \d+ cases measured(: this machine is busy| in the limit of )", run.notes[-1])
 
 
 def test_every_launch_of_the_choice_is_a_step_of_its_progress(monkeypatch):

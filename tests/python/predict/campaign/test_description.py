@@ -89,7 +89,7 @@ def test_all_algorithms_of_a_collective():
 
 
 def test_words_are_a_command_line_of_simulate():
-    made = campaign('bytes = "1KiB"\nno-simd = true\nevery_round = false\ndead = [["5,0,3", "6,0,3"]]')
+    made = campaign('bytes = "1KiB"\nno-simd = true\ndead = [["5,0,3", "6,0,3"]]')
     (point,) = made.points()
     words = description.words_of(made.options, point)
     assert words == [
@@ -101,7 +101,7 @@ def test_words_are_a_command_line_of_simulate():
 def test_every_option_of_simulate_but_those_of_the_display():
     options = campaign_points.options()
     assert {"collective", "machine", "bytes", "ranks_per_node", "segment_bytes", "no_simd", "dead"} <= set(options)
-    assert not {"json", "links", "help"} & set(options)
+    assert not {"json", "links", "explain", "help"} & set(options)
     assert options["bytes"].kind == options["segment_bytes"].kind == "size"
     assert (options["ranks"].kind, options["no_simd"].kind, options["dead"].repeats) == ("integer", "flag", True)
 
