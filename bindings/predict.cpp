@@ -81,6 +81,7 @@ void bind_question(nb::module_& m) {
       .def_rw("link_bytes", &Options::link_bytes)
       .def_rw("every_round", &Options::every_round)
       .def_rw("by_rank", &Options::by_rank)
+      .def_rw("noise_alone", &Options::noise_alone)
       .def_rw("timeline", &Options::timeline)
       .def_rw("over_time", &Options::over_time)
       .def_rw("map_rows", &Options::map_rows)

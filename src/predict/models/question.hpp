@@ -64,6 +64,7 @@ struct Options {
   bool link_bytes = false;  // of each link
   bool every_round = false; // flow: no long loop by a sample
   bool by_rank = false;     // loggp: the times of each rank
+  bool noise_alone = false; // not also the time without noise
   bool timeline = false;    // loggp: in Chrome's trace format
   bool over_time = false;   // packet: use of each link over time; loggp: how noise spreads; at most so many
   std::int32_t map_rows = 384, map_bins = 192;

@@ -1,4 +1,5 @@
 // The model flow: its stages, one after another.
+#include "simulate/call.hpp"
 #include "simulate/flow/doubts.hpp"
 #include "simulate/flow/periods.hpp"
 #include "simulate/flow/sampling.hpp"
@@ -236,7 +237,8 @@ Result<Prediction> predict_walked(const Compiled& compiled, const FlowSetting& s
   const auto& [network, options, fitted, log] = setting;
   Course course;
   auto p = TRY(walk_phases(compiled, setting, course));
-  if (small) {
+  constexpr double longest = 1e5; // seconds: the exact solution counts picoseconds
+  if (small && p.seconds.value < longest) {
     const auto exact = TRY(log.time(FlowStage::levels, [&] { return predict_exact(*compiled.schedule, network); }));
     take_times(exact, p);
     p.limiting = limiting(*compiled.schedule, network, p);
@@ -251,7 +253,7 @@ Result<Prediction> predict_walked(const Compiled& compiled, const FlowSetting& s
     });
   else
     p.too_long = infinity, p.too_short = 1, p.accuracy = "without the stage doubts, no range is stated";
-  network.add_setup(compiled.concurrency, p);
+  add_setup(network, compiled.concurrency, p);
   return p;
 }
 
