@@ -142,6 +142,15 @@ def test_noise_has_one_grammar(simulate, noise):
     assert results[0]["seconds"] == results[1]["seconds"] > results[0]["noise_free_seconds"]
 
 
+def test_exact_and_flow_are_one_fluid_of_a_goal_file(simulate):
+    seconds = {}
+    for model in ("flow", "exact"):
+        code, out, error = simulate(f"{SUBJECTS['goal']} {MACHINE} --model {model}")
+        assert code == 0, error
+        seconds[model] = told(out)[0]["seconds"]
+    assert seconds["exact"] == seconds["flow"] > 0
+
+
 def test_noise_without_events_is_none(simulate):
     for words in (f"{SUBJECTS['collective']} {MACHINE} --model packet", f"app poisson3d {MACHINE} --cells 8"):
         code, _, error = simulate(f"{words} --noise 0:100e-6")
