@@ -121,8 +121,7 @@ void ProgramSegments::complete(OfLane& lane, std::int64_t segment, Time time) {
   if (lane.done == set_.segments.count) lane.end = time, --unfinished_;
 }
 
-void ProgramSegments::done(std::int32_t rank, std::uint32_t i) {
-  Part& part = part_of(rank, i);
+void ProgramSegments::let_go(std::int32_t rank, Part& part) {
   if (--part.left > 0) return;
   OfRank& r = of(rank);
   for (std::uint32_t page = part.first / in_page; page * in_page < part.first + part.states.size(); ++page)

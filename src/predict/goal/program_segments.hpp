@@ -65,7 +65,7 @@ class ProgramSegments {
         fn(part.first + next, time);
     if (--part.to_end == 0) part_ended(rank, part.lane, part.segment, time, fn);
   }
-  void done(std::int32_t rank, std::uint32_t i);
+  void done(std::int32_t rank, std::uint32_t i) { let_go(rank, part_of(rank, i)); }
 
   std::uint64_t wanted() const { return wanted_; } // operations but joins, so far
   const Status& status() const { return status_; } // of making operations
@@ -118,6 +118,7 @@ class ProgramSegments {
   Status add_rounds(GraphBuilder& graph, std::int32_t rank, OfLane& lane, std::int64_t segment);
   Part* next_part(std::int32_t rank, OfLane& lane, std::int64_t segment);
   Part* make(std::int32_t rank, std::uint32_t lane, std::int64_t segment); // null: there are no more, or an error
+  void let_go(std::int32_t rank, Part& part);
   void complete(OfLane& lane, std::int64_t segment, Time time);
 
   // Starts all segments of this rank's lanes that may start. Those that are complete at once ask for it again: the call
@@ -144,10 +145,13 @@ class ProgramSegments {
   // The next operations of the segment; without any it is complete.
   template <class Fn>
   void start_part(std::int32_t rank, std::uint32_t l, std::int64_t segment, Time time, Fn&& fn) {
-    const Part* const part = make(rank, l, segment);
+    Part* const part = make(rank, l, segment);
     if (!part && status_.ok()) complete(of(rank).lanes[l], segment, time);
-    for (std::uint32_t i = 0; part && i < part->states.size(); ++i)
+    if (!part) return;
+    ++part->left; // all of it may be done before the last one is told
+    for (std::uint32_t i = 0; i < part->states.size(); ++i)
       if (part->graph.operations[i].waits_for == 0) fn(part->first + i, time);
+    let_go(rank, *part);
   }
   template <class Fn>
   void part_ended(std::int32_t rank, std::uint32_t l, std::int64_t segment, Time time, Fn&& fn) {

@@ -257,12 +257,20 @@ class Hosts {
   }
   bool is_dead(std::int32_t rank, Time time) const { return goal::is_dead(deaths_, rank, time); }
 
-  // A join ends at once.
+  // A join ends at once. Of programs an operation starts at once, too, but for long chains of those that take no time.
   void release(std::int32_t rank, std::uint32_t i, Time ready) {
-    if (operation(rank, i).kind == Kind::join)
-      end(rank, i, ready);
-    else
-      push(std::max(now_, ready), rank, i, Step::start);
+    const goal::Operation& of = operation(rank, i);
+    if (of.kind == Kind::join) return end(rank, i, ready);
+    if constexpr (of_programs) {
+      constexpr int deepest = 50;
+      if (depth_ < deepest) {
+        ++depth_;
+        start({now_, 0, rank, 0, i, Step::start}, of);
+        --depth_;
+        return;
+      }
+    }
+    push(std::max(now_, ready), rank, i, Step::start);
   }
   void end(std::int32_t rank, std::uint32_t i, Time time) {
     const goal::Operation& of = operation(rank, i);
@@ -556,6 +564,8 @@ class Hosts {
     const goal::Operation& send = of(message);
     const std::int32_t receiver = operations_.peer(message.sender, send.peer);
     tell(receiver, message.sender, message.send, Kind::receive, send.nic, time);
+    if constexpr (of_programs)
+      if (time == now_) return arrive({time, 0, receiver, message.sender, message.send, Step::arrive}, send);
     push(time, receiver, message.send, Step::arrive, message.sender);
   }
   void arrive(const Event& event, const goal::Operation& of) {
@@ -608,6 +618,7 @@ class Hosts {
   std::unordered_map<std::uint32_t, std::vector<UnderWay>> offloads_; // by tag: ranks that have come
   Time now_ = 0;
   std::uint64_t order_ = 0, sends_ = 0;
+  int depth_ = 0; // of operations that started as others ended
   Outcome outcome_;
 };
 
