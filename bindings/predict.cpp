@@ -93,6 +93,7 @@ void bind_question(nb::module_& m) {
           },
           "Whether the model flow tells what each stage did.")
       .def_rw("by_rank", &Options::by_rank)
+      .def_rw("noise_alone", &Options::noise_alone)
       .def_rw("timeline", &Options::timeline)
       .def_rw("over_time", &Options::over_time)
       .def_rw("map_rows", &Options::map_rows)

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 from statistics import median
 
-from kumihimo import _collectives, _krylov_programs, _machine, _simulate
+from kumihimo import _collectives, _krylov_programs, _machine
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import ALL, Ranks
 from kumihimo.predict import noise as noises
 from kumihimo.predict import simulation
+from kumihimo.predict.prediction import Setting
 from kumihimo.text.errors import BadInput, KumihimoError, wrong_value
 
 HARTREE_FOCK = "hartree-fock"  # whose predictions are in hartree_fock_prediction
@@ -28,15 +29,22 @@ SEEDS = 3  # of noise; the median counts
 
 @dataclass(frozen=True)
 class AppNoise:
-    """Events that take the processor from a rank, and how many iterations in a row meet them."""
+    """What takes the processor from ranks, as --noise names it, and how many iterations in a row meet it."""
 
-    events_per_second: float
-    seconds: float
+    text: str
     seed: int = 1
     iterations: int = 50
 
-    def seeded(self, ordinal: int) -> _simulate.Noise:
-        return _simulate.Noise(self.events_per_second, self.seconds, self.seed + ordinal)
+    def seeded(self, ordinal: int) -> noises.Noise:
+        made = noises.named(self.text)
+        made.model.seed = self.seed + ordinal
+        return made
+
+    @property
+    def members(self) -> dict:
+        parsed = noises.parsed(self.text)
+        rate = {"events_per_second": parsed.events_per_second, "seconds": parsed.seconds} if parsed.interval else {}
+        return {"text": self.text, **rate, "seed": self.seed}
 
 
 @dataclass
@@ -95,24 +103,15 @@ def grid_of(ranks: int) -> Box:
 
 
 def noise(text: str, seed: int | None, iterations: int | None) -> AppNoise:
-    """ "periodic:100us/1ms" or "1000:100e-6", events per second and the seconds of one; then ,seed=7."""
-    made = noises.parsed(text)
-    seeds = [word.removeprefix("seed=") for word in made.words]
-    if made.kind != "periodic" or not all(seed.isdigit() for seed in seeds):
-        rule = "--noise of an application must be periodic, as periodic:100us/1ms or 1000:100e-6, and then ,seed=N"
-        raise wrong_value(rule, f"'{text}'")
-    if seed is not None and seeds:
+    """As `simulate` takes it: "periodic:100us/1ms,seed=7"."""
+    own = noises.named(text).model.seed
+    if seed is not None and any(word.startswith("seed=") for word in noises.parsed(text).words):
         raise wrong_value("--seed excludes seed= of --noise", seed, "leave one of them out")
-    seed = int(seeds[-1]) if seeds else seed
     if iterations is not None and not 1 <= iterations <= MOST_ITERATIONS:
         raise wrong_value(f"--iterations must be 1 to {MOST_ITERATIONS}", iterations)
     if seed is not None and not 0 <= seed < 2**63:
         raise wrong_value("--seed must be 0 or more", seed)
-    made = AppNoise(
-        made.events_per_second, made.seconds, 1 if seed is None else seed, 50 if iterations is None else iterations
-    )
-    made.seeded(0)  # checks the numbers
-    return made
+    return AppNoise(text, own if seed is None else seed, 50 if iterations is None else iterations)
 
 
 def cells_for_each(whole: tuple[int, ...] | None, grid: Sequence[int]) -> None:
@@ -151,8 +150,8 @@ def predicted(asked: Asked, method: str, job: _machine.Job) -> dict:
     def seconds(**parts: bool) -> float:
         for name in ("halos", "reductions", "computing"):
             setattr(it, name, parts.get(name, not parts))
-        found = _simulate.simulate(_krylov_programs.programs(it, allreduce, space), job, None, asked.model, False)
-        accuracy.append(found.accuracy)
+        found = Setting(asked.model, job).predict(_krylov_programs.programs(it, allreduce, space))
+        accuracy.append(found.members["accuracy"])
         return found.seconds / per_set
 
     total = seconds()
@@ -187,8 +186,8 @@ def with_noise(
     it.steps = ceil(noise.iterations / _krylov_programs.iterations_of(it))
     programs, made = _krylov_programs.programs(it, allreduce, job.rank_space), _krylov_programs.iterations_of(it)
 
-    def seconds(of: _simulate.Noise | None) -> float:
-        return _simulate.simulate(programs, job, None, "exact", False, of).seconds / made
+    def seconds(of: noises.Noise | None) -> float:
+        return Setting("exact", job, noise=of, options={"noise_alone": True}).predict(programs).seconds / made
 
     found = sorted(seconds(noise.seeded(k)) for k in range(SEEDS))
     it.steps = 1
@@ -196,12 +195,7 @@ def with_noise(
         "quiet_seconds": seconds(None),
         "noisy_seconds": median(found),
         "noisy_range_seconds": [found[0], found[-1]],
-        "noise": {
-            "events_per_second": noise.events_per_second,
-            "seconds": noise.seconds,
-            "seed": noise.seed,
-            "iterations": made,
-        },
+        "noise": {**noise.members, "iterations": made},
     }
 
 

@@ -89,7 +89,7 @@ CollectiveOrPrograms = argument(
 CollectiveProgramsOrGoal = argument(
     "COLLECTIVE",
     "Collective (allreduce, bcast ...), halo exchange (halo:16x16x16), program file (file:PATH) or GOAL file "
-    "(goal:PATH, with --model loggp, flow or packet).",
+    "(goal:PATH, with --model loggp, flow, exact or packet).",
 )
 Algorithm = option("--algorithm -a NAME", "Name of the algorithm, as in docs/algorithms.md.")
 AlgorithmOrAll = option("--algorithm -a NAME", "Name of an algorithm, or all.")

@@ -39,7 +39,7 @@ def command(
         "TRACE", "Folder of record --trace, OTF2 trace of Score-P, TAU or others, or GOAL file (goal:FILE)."
     ),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file.") = None,
-    model: option("--model MODEL", "Model: loggp, flow or packet.") = "loggp",
+    model: option("--model MODEL", "Model: loggp, flow, exact or packet.") = "loggp",
     shape: options.Shape = None,
     box: options.Box = None,
     dead: options.Dead = None,

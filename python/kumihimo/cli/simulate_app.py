@@ -35,7 +35,7 @@ def command(
         "--model MODEL", "Model: flow or exact; of hartree-fock flow or loggp [default: flow; exact with --noise]."
     ) = None,
     noise: option(
-        "--noise NOISE", "Periodic noise, as `simulate` takes it: periodic:100us/1ms, or 1000:100e-6 (per second)."
+        "--noise NOISE", "Noise, as `simulate` takes it: periodic:100us/1ms, or 1000:100e-6 (per second)."
     ) = None,
     seed: option("--seed N", "Seed of the noise [default: 1].", int) = None,
     iterations_of_noise: option("--iterations N", "Iterations in a row with noise [default: 50].", int) = None,
@@ -143,10 +143,7 @@ NOISE_COLUMNS = ("method", "without noise>", "with noise>", "of three seeds>", "
 
 
 def noise_text(noise: dict | None) -> str:
-    if noise is None:
-        return "no noise"
-    events = f"{noise['events_per_second']:g} events of {quantities.seconds_text(noise['seconds'])} a second"
-    return f"noise of {events} on each rank"
+    return f"noise {noise['text']}" if noise else "no noise"
 
 
 def noise_row(result: dict) -> list[str]:

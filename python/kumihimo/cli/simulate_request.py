@@ -111,7 +111,7 @@ class Request:
     dies: option(
         "--dies NODE@TIME",
         "Node that dies: 5@20us, or 5@50% of the time without faults; repeatable (--model loggp or packet, and flow "
-        "for a GOAL file).",
+        "or exact for a GOAL file).",
         list[str],
         FAULTS,
     ) = None

@@ -25,8 +25,6 @@ SUBJECTS = {
 MODELS = tuple(_predict.models())
 _OPTIONS = {model.name: {each.subject: frozenset(each.options) for each in model.accepts} for model in MODELS}
 STAGES = tuple(name for name, _, without in _predict.stages() if without)  # of flow, that may be switched off
-# What flow is for graphs, whose only solution in time it is: who asks for `exact` there is told so.
-GRAPHS = ("goal", "recording")
 
 
 def check_name(name: str) -> None:
@@ -70,11 +68,7 @@ def check(model: str, subject: str) -> None:
     accepted = of(subject)
     if model in accepted:
         return
-    advice = ""
-    if model == "exact" and subject in GRAPHS:
-        advice = f"add --model flow, which follows each message of {SUBJECTS[subject]} and has no levels"
-    rule = f"--model of {SUBJECTS[subject]} must be {either(accepted)}"
-    raise wrong_value(rule, f"'{model}'", advice)
+    raise wrong_value(f"--model of {SUBJECTS[subject]} must be {either(accepted)}", f"'{model}'")
 
 
 def not_understood(model: str, subject: str, option: str, flag: str, got: object) -> KumihimoError | None:

@@ -1,7 +1,7 @@
 #include "fluid/graphs.hpp"
 
 #include "fluid/network.hpp"
-#include "goal/programs.hpp"
+#include "goal/whole_operations.hpp"
 #include "hosts/hosts.hpp"
 
 #include <algorithm>
@@ -50,9 +50,10 @@ Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optio
   if (Status s = hosts::check(options, job.machine, graphs.ranks()); !s) return s.error();
   Network network(paths, options.tolerance);
   const hosts::LocalCopies none; // the network carries them, too
+  goal::WholeOperations operations(graphs);
   const auto with = [&](auto matching) {
-    return hosts::Hosts(graphs, paths.nodes(), software_of(job.machine), none, network, std::move(matching), options,
-                        observers)
+    return hosts::Hosts(operations, paths.nodes(), software_of(job.machine), none, network, std::move(matching),
+                        options, observers)
         .run();
   };
   Outcome outcome;
@@ -61,14 +62,6 @@ Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optio
   outcome.messages = network.messages();
   outcome.classes = use_of(paths, network.link_bytes(), outcome.last);
   return outcome;
-}
-
-Result<Outcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
-                    bool scalar_reduction) {
-  const auto graphs = TRY(goal::graphs_of(programs, hosts::rates_of(job, scalar_reduction)));
-  Options options;
-  options.waits_for_receive = true, options.unexpected = hosts::unexpected_bytes_of(job.machine);
-  return run(job, graphs, placement, options);
 }
 
 } // namespace kumihimo::fluid

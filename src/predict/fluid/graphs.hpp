@@ -13,13 +13,12 @@
 // Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. A node that
 // dies loses what has not left it whole. The longest message says which caches copies within a node are in.
 //
-// Messages of programs with concurrent lanes are puts. What else a call or a program decides is left out: eager_peers,
-// put_setup, and of sums all but reduction_rate.
+// Messages of programs with concurrent lanes are puts. What else a call or a program decides is left out (eager_peers,
+// put_setup, and of sums all but reduction_rate); programs by themselves have it all (simulate/models.hpp).
 #pragma once
 
 #include "fluid/options.hpp"
 #include "machine/job.hpp"
-#include "program/program_set.hpp"
 
 namespace kumihimo::fluid {
 
@@ -38,9 +37,5 @@ struct Outcome : hosts::Outcome {
 // where none dies, what never matches, with its rank and operation.
 Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
                     const Options& options = {}, hosts::Observers observers = {});
-
-// A program set as in packet::run: each lane has an interface, a rank reduces, copies and computes on one processor.
-Result<Outcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
-                    bool scalar_reduction = false);
 
 } // namespace kumihimo::fluid

@@ -9,12 +9,15 @@ namespace kumihimo::fluid {
 
 using hosts::never;
 
-Network::Network(const simulation::Network& paths, const Tolerance& tolerance)
+Network::Network(const simulation::Network& paths, const Tolerance& tolerance, OfPrograms programs)
     : paths_(paths), fluid_(paths.capacities()),
       stopped_(static_cast<std::size_t>(paths.machine().topology->nodes()), 0),
-      link_bytes_(static_cast<std::size_t>(paths.link_bound())), tolerance_(tolerance), solve_at_(never) {}
+      link_bytes_(static_cast<std::size_t>(paths.link_bound())), waiting_(static_cast<std::size_t>(paths.link_bound())),
+      reduced_(paths.nodes().size()), tolerance_(tolerance), programs_(std::move(programs)), solve_at_(never) {}
 
-Time Network::picoseconds(double seconds) { return static_cast<Time>(std::llround(std::max(0.0, seconds) * 1e12)); }
+Time Network::picoseconds(double seconds) {
+  return static_cast<Time>(std::llround(std::clamp(seconds * 1e12, 0.0, 0x1p62)));
+}
 
 std::uint32_t Network::place() {
   if (unused_.empty()) {
@@ -26,33 +29,110 @@ std::uint32_t Network::place() {
   return id;
 }
 
+simulation::Path Network::open(std::uint32_t id, const Message& message, simulation::Transfer transfer) {
+  UnderWay& of = messages_[id];
+  of.resources.clear();
+  of.bytes = static_cast<double>(message.bytes), of.order = order_++, of.from = message.from, of.flow = -1;
+  of.gone = stopped_[static_cast<std::size_t>(paths_.nodes()[static_cast<std::size_t>(message.from)])] != 0;
+  of.is_message = true;
+  transfer.from = message.from, transfer.to = message.to, transfer.bytes = of.bytes;
+  return paths_.append_path(transfer, of.resources);
+}
+
 std::uint32_t Network::submit(Time now, const Message& message) {
   now_ = now;
   const std::uint32_t id = place();
-  UnderWay& of = messages_[id];
-  of.resources.clear();
-  of.bytes = static_cast<double>(message.bytes), of.order = order_++, of.from = message.from, of.flow = -1,
-  of.start = now;
-  of.gone = stopped_[static_cast<std::size_t>(paths_.nodes()[static_cast<std::size_t>(message.from)])] != 0;
   const auto lanes = message.put ? simulation::Lanes::concurrent : simulation::Lanes::single;
-  const simulation::Path path = paths_.append_path({message.from, message.to, of.bytes, lanes}, of.resources);
+  const simulation::Path path = open(id, message, {.lanes = lanes});
+  UnderWay& of = messages_[id];
+  of.start = now;
   // Between nodes the interfaces of the ranks are busy for what software costs; within one it delays the message alone.
   const bool local =
       paths_.nodes()[static_cast<std::size_t>(message.from)] == paths_.nodes()[static_cast<std::size_t>(message.to)];
   of.latency = picoseconds(path.latency + (local ? path.cost : 0));
   if (of.gone) return id;
-  if (message.bytes == 0) {
+  if (message.bytes == 0)
     push({now, of.order, 0, id, false});
-    return id;
+  else
+    start(id, path.limit / (1 + static_cast<double>(message.gap) / 1000));
+  return id;
+}
+
+std::uint32_t Network::prepare(const Message& message) {
+  const std::uint32_t id = place();
+  const auto many = [&](std::int32_t rank) { return programs_.many_peers[static_cast<std::size_t>(rank)] != 0; };
+  const simulation::Path path =
+      open(id, message,
+           {.lanes = programs_.lanes, .many_peers = many(message.from) || many(message.to), .summed = message.summed});
+  UnderWay& of = messages_[id];
+  of.latency = picoseconds(path.latency), of.sending = picoseconds(path.cost), of.taking = picoseconds(path.taking);
+  of.limit = path.limit;
+  of.pause = picoseconds(static_cast<double>(message.gap) / 1000 * of.bytes / path.limit);
+  return id;
+}
+
+void Network::go(Time now, std::uint32_t id) {
+  now_ = now;
+  UnderWay& of = messages_[id];
+  of.start = now;
+  if (of.bytes == 0) {
+    of.resources.clear(); // a signal
+    return push({now, of.order, 0, id, false});
   }
-  const double paced = path.limit / (1 + static_cast<double>(message.gap) / 1000);
-  of.flow = fluid_.start(seconds(now), of.resources, paced, of.bytes);
+  for (const Resource r : of.resources)
+    if (paths_.is_link(r) && fluid_.users(r) > 0) waiting_[static_cast<std::size_t>(r)] = 1;
+  start(id, of.limit);
+}
+
+bool Network::leaves_early(std::int32_t from, std::int32_t to, std::uint64_t bytes) const {
+  if (paths_.leaves_early(static_cast<double>(bytes))) return true;
+  if (!paths_.has_eager()) return false;
+  const auto many = [&](std::int32_t rank) { return programs_.many_peers[static_cast<std::size_t>(rank)] != 0; };
+  return paths_.is_eager({from, to, static_cast<double>(bytes), programs_.lanes, many(from) || many(to)});
+}
+
+void Network::start(std::uint32_t id, double limit, double first_use) {
+  UnderWay& of = messages_[id];
+  of.flow = fluid_.start(seconds(now_), of.resources, limit, of.bytes, first_use);
   if (of_flow_.size() <= static_cast<std::size_t>(of.flow)) of_flow_.resize(static_cast<std::size_t>(of.flow) + 1);
   of_flow_[static_cast<std::size_t>(of.flow)] = id;
   ++flows_;
-  const double expected = std::max(of.bytes / paced * 1e12, usual_);
+  const double expected = std::max(of.bytes / limit * 1e12, usual_);
   const Time late = is_crowded() ? static_cast<Time>(tolerance_.share * expected) : 0;
-  solve_at_ = std::min(solve_at_, now + late);
+  solve_at_ = std::min(solve_at_, now_ + late);
+}
+
+Time Network::work_time(std::int32_t rank, const goal::Operation& of) const {
+  if (of.kind == goal::Kind::calc) return of.size;
+  const double bytes = static_cast<double>(of.size);
+  return picoseconds(bytes * paths_.slowdown(bytes) / paths_.reduction_rate(rank) + paths_.reduction_cost(rank));
+}
+
+// What does not depend on the length takes the time of an equivalent number of bytes. A sum that misses the cache takes
+// more of the thread, which comes first, but no more of the memory.
+std::uint32_t Network::work(Time now, std::int32_t rank, const goal::Operation& operation, Time noise) {
+  now_ = now;
+  const std::uint32_t id = place();
+  UnderWay& of = messages_[id];
+  of.resources.clear();
+  of.order = order_++, of.from = rank, of.flow = -1, of.start = now, of.gone = false, of.is_message = false;
+  of.bytes = static_cast<double>(operation.size);
+  double rate = paths_.reduction_rate(rank), slowdown = 1;
+  if (operation.kind == goal::Kind::copy) {
+    paths_.append_copy(rank, of.resources);
+    rate = paths_.copy_rate(rank);
+  } else if (operation.kind == goal::Kind::sum) {
+    paths_.append_sum(rank, of.resources);
+    slowdown = paths_.slowdown(of.bytes);
+    reduced_[static_cast<std::size_t>(rank)] += of.bytes * slowdown / rate;
+    rate /= slowdown;
+    of.bytes += (paths_.reduction_cost(rank) + seconds(noise)) * rate;
+  } else {
+    of.resources.push_back(paths_.reducer(rank));
+    reduced_[static_cast<std::size_t>(rank)] += seconds(operation.size);
+    of.bytes = seconds(operation.size + noise) * rate;
+  }
+  start(id, rate, slowdown);
   return id;
 }
 
@@ -115,9 +195,10 @@ void Network::leave(std::uint32_t id) {
     constexpr double weight = 1.0 / 64;
     usual_ += weight * (static_cast<double>(now_ - of.start) - usual_);
   }
+  sent_.push_back(id);
+  if (!of.is_message) return worked_.push_back(id);
   for (const Resource r : of.resources)
     if (paths_.is_link(r)) link_bytes_[static_cast<std::size_t>(r)] += of.bytes;
-  sent_.push_back(id);
   push({now_ + of.latency, of.order, 0, id, true});
 }
 
@@ -130,8 +211,11 @@ void Network::end_flow(UnderWay& of) {
 }
 
 bool Network::leaves_with_others(const Event& event) const {
+  constexpr Time rounding = 1; // between ends that are one, where each change is solved alone
   if (event.time == now_) return true;
-  if (event.arrives || !is_crowded()) return false;
+  if (event.arrives) return false;
+  if (tolerance_.share == 0 && event.time - now_ <= rounding) return true;
+  if (!is_crowded()) return false;
   const Time start = messages_[event.message].start;
   return static_cast<double>(event.time - now_) <= tolerance_.share * static_cast<double>(event.time - start);
 }
@@ -139,7 +223,8 @@ bool Network::leaves_with_others(const Event& event) const {
 // Rates are solved when nothing else happens at that time: ranks that have something to do act before.
 void Network::advance() {
   unused_.insert(unused_.end(), delivered_.begin(), delivered_.end());
-  sent_.clear(), delivered_.clear();
+  unused_.insert(unused_.end(), worked_.begin(), worked_.end());
+  sent_.clear(), delivered_.clear(), worked_.clear();
   now_ = next();
   if (events_.empty() || events_.front().time != now_) {
     solve();

@@ -1,12 +1,13 @@
 // Messages as fluids on a machine's network: those that share a link, an engine or a memory share its rate max-min
-// fairly, as in the models flow and exact (simulate/network.hpp). Rates are solved whenever a message starts or ends;
+// fairly, as in the models flow and exact (fluid/resources.hpp). Rates are solved whenever a message starts or ends;
 // changes of one time together. While many messages are under way, one may start later and end earlier, together with
 // others, by a small share of its time: to solve each change alone would take time by the square of their number.
 #pragma once
 
+#include "fluid/max_min.hpp"
 #include "fluid/options.hpp"
-#include "simulate/exact/fluid.hpp"
-#include "simulate/network.hpp"
+#include "fluid/resources.hpp"
+#include "goal/deaths.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -20,8 +21,15 @@ struct Message {
   std::int32_t from = 0, to = 0; // ranks
   std::uint64_t bytes = 0;
   Time start = 0;
-  Time gap = 0;     // pacing: in thousandths of its time
-  bool put = false; // of a program with concurrent lanes
+  Time gap = 0;        // pacing: in thousandths of its time
+  bool put = false;    // of a program with concurrent lanes
+  bool summed = false; // where it arrives
+};
+
+// What a message depends on that all of a program set share.
+struct OfPrograms {
+  simulation::Lanes lanes = simulation::Lanes::single;
+  std::vector<char> many_peers; // by rank
 };
 
 class Network {
@@ -29,7 +37,7 @@ class Network {
   static constexpr bool between_ranks = true;
 
   // `paths` must outlive the network.
-  explicit Network(const simulation::Network& paths, const Tolerance& tolerance = {});
+  explicit Network(const simulation::Network& paths, const Tolerance& tolerance = {}, OfPrograms programs = {});
 
   // From `now` on, which is not before the last time; the answer names it until the advance after the one that
   // delivered it.
@@ -37,7 +45,22 @@ class Network {
   // The node's messages that have not left whole are neither sent nor delivered, and those that are submitted later.
   void stop(Time now, std::int32_t node);
 
+  // Of programs (hosts/hosts.hpp): `prepare` and `go` are the two halves of submit. There a gap is a pause behind the
+  // message, and messages between ranks of a node have an interface's time.
+  std::uint32_t prepare(const Message& message);
+  void go(Time now, std::uint32_t id);
+  Time sending(std::uint32_t id) const { return messages_[id].sending; }
+  Time taking(std::uint32_t id) const { return messages_[id].taking; }
+  Time pause(std::uint32_t id) const { return messages_[id].pause; }
+  bool leaves_early(std::int32_t from, std::int32_t to, std::uint64_t bytes) const;
+  // A sum or a copy of bytes, or a computation; `noise` makes it longer.
+  std::uint32_t work(Time now, std::int32_t rank, const goal::Operation& of, Time noise);
+  Time work_time(std::int32_t rank, const goal::Operation& of) const; // without others
+  Time offload_time(std::int32_t ranks) const { return picoseconds(paths_.offload_seconds(ranks)); }
+
   Time next() const; // never: nothing will happen
+  // Something but that rates change.
+  Time next_message() const { return events_.empty() ? goal::never : events_.front().time; }
   void advance();
 
   // Of the last advance.
@@ -45,17 +68,20 @@ class Network {
   const std::vector<std::uint32_t>& delivered() const { return delivered_; }
 
   const std::vector<double>& link_bytes() const { return link_bytes_; } // by LinkId: of messages that have left
+  const std::vector<char>& waiting() const { return waiting_; }         // by LinkId: a message met another there
+  double reduced(std::int32_t rank) const { return reduced_[static_cast<std::size_t>(rank)]; } // seconds of its thread
   std::uint64_t messages() const { return order_; }
 
  private:
   struct UnderWay {
     std::vector<Resource> resources;
     simulation::Fluid::FlowId flow = -1; // none: it has left, is lost or has no bytes
-    Time start = 0, latency = 0;
-    double bytes = 0;
+    Time start = 0, latency = 0, sending = 0, taking = 0, pause = 0;
+    double bytes = 0, limit = 0;
     std::uint64_t order = 0;
-    std::int32_t from = 0; // rank
-    bool gone = false;     // it has left, or is lost
+    std::int32_t from = 0;  // rank
+    bool gone = false;      // it has left, or is lost
+    bool is_message = true; // else work
   };
   struct Event {
     Time time = 0;
@@ -68,6 +94,8 @@ class Network {
   static double seconds(Time time) { return static_cast<double>(time) * 1e-12; }
   static Time picoseconds(double seconds);
   std::uint32_t place();
+  simulation::Path open(std::uint32_t id, const Message& message, simulation::Transfer transfer);
+  void start(std::uint32_t id, double limit, double first_use = 1);
   void drop_outdated();
   void push(const Event& event);
   void pop();
@@ -86,8 +114,12 @@ class Network {
   std::vector<char> stopped_; // by node
   std::vector<Event> events_; // a heap, the earliest first
   std::vector<std::uint32_t> sent_, delivered_;
+  std::vector<std::uint32_t> worked_; // of the last advance
   std::vector<double> link_bytes_;
+  std::vector<char> waiting_;
+  std::vector<double> reduced_; // by rank
   const Tolerance tolerance_;
+  const OfPrograms programs_;
   std::int64_t flows_ = 0; // under way
   double usual_ = 0;       // picoseconds: of messages that have left, the latest counting most
   Time now_ = 0;

@@ -14,8 +14,9 @@
 namespace kumihimo::goal {
 
 // The numbers are those of the binary format. join: takes no time and no processor; it stands between two groups of
-// operations of which each waits for all of the other.
-enum class Kind : std::uint8_t { send = 1, receive = 2, calc = 3, join = 4 };
+// operations of which each waits for all of the other. sum, copy, offload: of programs, for models that know the
+// memories of a node and the network's engine (WorkRates::in_bytes).
+enum class Kind : std::uint8_t { send = 1, receive = 2, calc = 3, join = 4, sum = 5, copy = 6, offload = 7 };
 
 inline constexpr std::int32_t any_peer = -1;          // of a receive
 inline constexpr std::uint32_t any_tag = 0xFFFFFFFFU; // of a send or a receive
@@ -33,7 +34,8 @@ struct Operation {
   std::uint32_t first = 0, after_end = 0, after_start = 0;
   Kind kind = Kind::join;
   std::uint8_t cpu = 0, nic = 0;
-  bool put = false; // a message of a program with concurrent lanes (SoftwareNumbers::put_setup)
+  bool put : 1 = false;    // a message of a program with concurrent lanes (SoftwareNumbers::put_setup)
+  bool summed : 1 = false; // a receive whose message is summed up where it arrives, in bytes as `sum` is
   // Of a send: its pause after each packet (pacing), in thousandths of the packet's time on a link. Models without
   // packets ignore it.
   std::uint32_t gap = 0;

@@ -29,8 +29,14 @@ struct Outcome {
   std::vector<Time> end; // by rank: of its last operation, from the start
   Time last = 0;
   std::int32_t last_rank = 0;
-  std::uint64_t operations = 0;             // sends, receives and calcs that were completed
-  Time lost_to_noise = 0;                   // of all ranks
+  std::uint64_t operations = 0; // sends, receives and calcs that were completed
+  Time lost_to_noise = 0;       // of all ranks
+  struct Unequal {              // a message and its receive that differ in their bytes
+    std::int32_t sender = 0, receiver = 0;
+    std::uint32_t lane = 0; // of the sender
+    std::uint64_t sent = 0, expected = 0;
+  };
+  std::optional<Unequal> unequal;           // of programs, the first one
   Time start = 0;                           // on the clock of the network
   std::optional<goal::Ends> ends;           // where nodes die: of each operation
   std::optional<goal::Aftermath> aftermath; // the same

@@ -98,7 +98,7 @@ Result<Prediction> predict(const Model& model, const Question& question) {
   const Disturbance& disturbance = question.disturbance;
   const bool timeline = question.options.timeline && disturbance.deaths.empty();
   Prediction prediction = TRY(model.run(question, {disturbance.noise, {}, timeline})).prediction;
-  if (disturbance.noise && kind_of(question.subject) != SubjectKind::recording) {
+  if (disturbance.noise && !question.options.noise_alone && kind_of(question.subject) != SubjectKind::recording) {
     const double without = TRY(model.run(question, {std::nullopt})).prediction.seconds;
     prediction.noise = {without, without > 0 ? prediction.seconds / without : 1};
   }

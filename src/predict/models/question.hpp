@@ -66,6 +66,7 @@ struct Options {
   FlowStageSet without = {};   // flow: stages that are switched off
   double (*clock)() = nullptr; // flow: seconds; tells what each stage did, and how long it took
   bool by_rank = false;        // loggp: the times of each rank
+  bool noise_alone = false;    // not also the time without noise
   bool timeline = false;       // loggp: in Chrome's trace format
   bool over_time = false;      // packet: use of each link over time; loggp: how noise spreads; at most so many
   std::int32_t map_rows = 384, map_bins = 192;

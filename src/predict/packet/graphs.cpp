@@ -1,5 +1,6 @@
 #include "packet/graphs.hpp"
 
+#include "goal/whole_operations.hpp"
 #include "packet/watched_run.hpp"
 #include "packet/with_network.hpp"
 
@@ -25,10 +26,11 @@ template <class Net>
 Result<GraphOutcome> run_on(Net& network, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
                             const hosts::Software& software, const hosts::LocalCopies& copies, const Options& options,
                             Observers observers) {
+  goal::WholeOperations operations(graphs);
   const auto with = [&](auto matching) -> Result<GraphOutcome> {
     GraphOutcome outcome;
     static_cast<hosts::Outcome&>(outcome) =
-        TRY(hosts::Hosts(graphs, nodes, software, copies, network, std::move(matching), options, observers).run());
+        TRY(hosts::Hosts(operations, nodes, software, copies, network, std::move(matching), options, observers).run());
     outcome.traffic = network.traffic();
     return outcome;
   };

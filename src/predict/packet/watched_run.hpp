@@ -1,6 +1,7 @@
 // The job watched and background jobs on one network (background.hpp).
 #pragma once
 
+#include "goal/whole_operations.hpp"
 #include "hosts/hosts.hpp"
 #include "packet/graph_outcome.hpp"
 #include "packet/shared_network.hpp"
@@ -30,7 +31,8 @@ class GraphClientWith final : public GraphClient {
         again_(again) {}
 
   void begin(Time start) override {
-    hosts_.emplace(graphs_, nodes_, software_, copies_, port_, Matching(graphs_.ranks()), options_);
+    operations_.emplace(graphs_);
+    hosts_.emplace(*operations_, nodes_, software_, copies_, port_, Matching(graphs_.ranks()), options_);
     hosts_->begin(start);
   }
   Time due() const override { return hosts_ ? hosts_->due() : never; }
@@ -60,7 +62,8 @@ class GraphClientWith final : public GraphClient {
   Port port_;
   const Options& options_;
   bool again_;
-  std::optional<hosts::Hosts<Port, Matching>> hosts_;
+  std::optional<goal::WholeOperations> operations_; // of the run under way
+  std::optional<hosts::Hosts<Port, goal::WholeOperations, Matching>> hosts_;
 };
 
 // A network with the job watched, client 0, and background jobs, clients 1, 2, ...

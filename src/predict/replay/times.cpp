@@ -277,7 +277,7 @@ Result<Times> times_of(const ReplayProgram& program, const PacketNetwork& networ
 Result<Times> times_of(const ReplayProgram& program, const FluidNetwork& network, const TimesOptions& options) {
   if (Status s = check_servers(program.graphs); !s) return s.error();
   fluid::Options asked;
-  asked.noise = network.noise;
+  asked.noise = network.noise, asked.tolerance = network.tolerance;
   return observed(OfGraphs(program), options, [&](goal::Observer& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
     return fluid::run(network.job, program.graphs, network.placement, asked, observers);

@@ -40,7 +40,7 @@ struct Times {
   std::vector<PlaceTimes> sites, regions;
   std::vector<PlaceInterval> intervals;
   std::optional<packet::GraphOutcome> packets; // in the model packet
-  std::vector<fluid::ClassUse> link_classes;   // in the model flow
+  std::vector<fluid::ClassUse> link_classes;   // with fluids for messages
 };
 
 struct TimesOptions {
@@ -77,6 +77,7 @@ struct FluidNetwork {
   Job job;
   std::optional<Placement> placement; // none: block order
   std::optional<goal::NoiseModel> noise = {};
+  fluid::Tolerance tolerance = {};
 };
 Result<Times> times_of(const ReplayProgram& program, const FluidNetwork& network, const TimesOptions& options = {});
 // On an ideal network in the models flow and packet: messages and their software take no time, and need no processor.

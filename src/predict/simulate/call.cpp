@@ -44,4 +44,12 @@ void add_call(const Schedule& schedule, const Network& network, Prediction& p) {
   p.seconds.value += longest, p.latency.value += longest;
 }
 
+void add_setup(const Network& network, Lanes lanes, Prediction& p) {
+  const double seconds = network.setup_seconds(lanes);
+  for (Phase& phase : p.phases) {
+    phase.seconds.value += seconds;
+    p.seconds.value += seconds, p.latency.value += seconds;
+  }
+}
+
 } // namespace kumihimo::simulation

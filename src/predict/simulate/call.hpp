@@ -1,8 +1,8 @@
 // What a call of a library takes beside its steps: a copy of the input, and scratch.
 #pragma once
 
+#include "fluid/resources.hpp"
 #include "schedule/schedule.hpp"
-#include "simulate/network.hpp"
 #include "simulate/prediction.hpp"
 
 namespace kumihimo::simulation {
@@ -10,5 +10,8 @@ namespace kumihimo::simulation {
 // Adds the seconds of the rank that takes longest to the prediction, before its first phase. No time on machines
 // without input_copy_rate and scratch_rate. Work: O(ranks) where there is one of them.
 void add_call(const Schedule& schedule, const Network& network, Prediction& prediction);
+
+// Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup).
+void add_setup(const Network& network, Lanes lanes, Prediction& prediction);
 
 } // namespace kumihimo::simulation

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "fluid/resources.hpp"
 #include "program/program_set.hpp"
 #include "schedule/collective.hpp"
-#include "simulate/network.hpp"
 #include "simulate/options.hpp"
 
 namespace kumihimo::simulation {
@@ -24,11 +24,12 @@ Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& netwo
 
 inline constexpr std::int32_t exact_rank_limit = 512;
 
-// The fluid solution without approximations, the golden copy of `flow`: every step of every segment is an event, and
-// the fair shares are solved anew whenever a transfer or a reduction starts or ends. For machines of some hundred
-// nodes. Noise lengthens compute steps, reductions and the issue of messages; what shares the rank's processor with
-// them does not change which events they meet.
+// The fluid solution without approximations, the golden copy of `flow`: every step of every segment is an operation of
+// a graph, made as its rank comes to it (goal/program_segments.hpp), and the fair shares are solved anew whenever a
+// transfer, a copy, a sum or a computation starts or ends (fluid/network.hpp). For machines of some hundred nodes.
+// Noise lengthens computations, sums, and what interfaces do for messages; what shares the rank's processor with them
+// does not change which detours they meet. Refused: more than 13 days; more than 2^25 operations under way.
 Result<Prediction> predict_exact(const ProgramSet& schedule, const Network& network,
-                                 const std::optional<Noise>& noise = {});
+                                 const std::optional<goal::NoiseModel>& noise = {});
 
 } // namespace kumihimo::simulation

@@ -1,7 +1,7 @@
 // How a prediction is made: by which model, and how much work it may be.
 #pragma once
 
-#include "simulate/noise.hpp"
+#include "goal/noise.hpp"
 #include "simulate/prediction.hpp"
 #include "simulate/stages.hpp"
 
@@ -24,7 +24,7 @@ struct SimulateOptions {
   // flow: the steps of all ranks and segments, times those in flight at once, up to which the time is the exact
   // solution's. It is found in some 10 ms then.
   double most_exact_work = 1e6;
-  std::optional<Noise> noise;                   // exact alone
+  std::optional<goal::NoiseModel> noise;        // exact alone
   FlowStageSet without;                         // flow: stages that are switched off
   double (*clock)() = nullptr;                  // flow: seconds; fills Prediction::stages
   const simulation::FlowParts* parts = nullptr; // flow: in place of its own, for tests and for fits

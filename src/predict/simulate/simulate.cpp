@@ -92,12 +92,9 @@ double rank_bytes(const ProgramSet& set, const Job& job) {
 Result<Prediction> predict_alike(const ProgramSet& set, const simulation::Network& network, const Job& job,
                                  const std::optional<Placement>& placement, const SimulateOptions& options,
                                  Seconds bound) {
-  if (options.noise) {
-    if (options.model != Model::exact)
-      return not_applicable("noise differs from rank to rank, which only the exact model follows", {},
-                            "use --model exact");
-    if (Status s = check(*options.noise); !s) return s.error();
-  }
+  if (options.noise && options.model != Model::exact)
+    return not_applicable("noise differs from rank to rank, which only the exact model follows", {},
+                          "use --model exact");
   if (options.model == Model::exact) return simulation::predict_exact(set, network, options.noise);
   auto p = simulation::predict_flow(set, network, options, bound);
   const Machine& machine = job.machine;

@@ -93,27 +93,27 @@ TEST(Iteration, SeveralStepsAreProvedAndTakeAsLongAsEachAlone) {
   }
 }
 
-double seconds_per_step(Iteration it, const Job& job, const std::optional<Noise>& noise) {
+double seconds_per_step(Iteration it, const Job& job, const std::optional<goal::NoiseModel>& noise) {
   SimulateOptions exact;
   exact.model = Model::exact;
   exact.noise = noise;
   return seconds(it, job, exact) / static_cast<double>(it.steps);
 }
 
-TEST(IterationWithNoise, NoneChangesNothing) {
-  const Job job = reedbush(8, 1);
-  for (const std::string_view method : methods()) {
-    Iteration it = iteration(method, {2, 2, 2}, 16);
-    it.steps = 3;
-    EXPECT_EQ(seconds_per_step(it, job, Noise{0, 1e-4, 1, {}}), seconds_per_step(it, job, {})) << method;
-  }
+constexpr goal::Time microsecond = 1'000'000;
+
+goal::NoiseModel periodic(goal::Time length, goal::Time interval, std::uint64_t seed) {
+  goal::NoiseModel noise;
+  noise.length = length, noise.interval = interval, noise.seed = seed;
+  return noise;
 }
 
 TEST(IterationWithNoise, SameSeedSameTimeAndOtherSeedOtherTime) {
   const Job job = reedbush(8, 1);
   Iteration it = iteration("cg", {2, 2, 2}, 16);
   it.steps = 20;
-  const Noise noise{1000, 100e-6, 1, {}}, other{1000, 100e-6, 2, {}};
+  const auto noise = periodic(100 * microsecond, 1000 * microsecond, 1),
+             other = periodic(100 * microsecond, 1000 * microsecond, 2);
   EXPECT_EQ(seconds_per_step(it, job, noise), seconds_per_step(it, job, noise));
   EXPECT_NE(seconds_per_step(it, job, noise), seconds_per_step(it, job, other));
 }
@@ -125,11 +125,12 @@ TEST(IterationWithNoise, SumsSpreadTheNoiseOfOneRankToAll) {
   Iteration it = iteration("cg", {4, 2, 2}, 32);
   it.steps = 30;
   const double quiet = seconds_per_step(it, job, {});
-  Noise noise{2000, 50e-6, 3, 5}; // a tenth of the time of rank 5
+  auto noise = periodic(50 * microsecond, 500 * microsecond, 3); // a tenth of the time
+  noise.ranks = {{5, 5}};
   const double one = seconds_per_step(it, job, noise);
   EXPECT_GT(one, quiet * 1.05);
   EXPECT_LT(one, quiet / 0.9 * 1.02);
-  noise.rank.reset();
+  noise.ranks.clear();
   EXPECT_GT(seconds_per_step(it, job, noise), one * 1.1);
 }
 
@@ -139,7 +140,8 @@ TEST(IterationWithNoise, RanksThatDoNotCommunicateLoseTheirOwnShareAlone) {
   Iteration it = iteration("cg", {4, 2, 2}, 32);
   it.steps = 100;
   it.halos = it.reductions = false;
-  const double quiet = seconds_per_step(it, job, {}), noisy = seconds_per_step(it, job, Noise{2000, 50e-6, 3, {}});
+  const double quiet = seconds_per_step(it, job, {}),
+               noisy = seconds_per_step(it, job, periodic(50 * microsecond, 500 * microsecond, 3));
   EXPECT_NEAR(noisy, quiet / 0.9, 51e-6 / 100);
 }
 

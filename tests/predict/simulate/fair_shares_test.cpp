@@ -1,5 +1,5 @@
 // Max-min fair rates: of one round, and of flows that start one after the other.
-#include "simulate/exact/fluid.hpp"
+#include "fluid/max_min.hpp"
 #include "simulate/flow/fair_shares.hpp"
 
 #include <gtest/gtest.h>

@@ -2,14 +2,15 @@
 // and more, one in 300 may be farther off than it says (docs/accuracy.md); all are listed.
 #include "placement/orders.hpp"
 #include "program/named_programs.hpp"
+#include "program/round_graph.hpp"
 #include "random_answers.hpp"
 #include "random_programs.hpp"
-#include "simulate/exact/expanded_rounds.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <ranges>
 
 namespace kumihimo::simulate_test {
@@ -77,9 +78,11 @@ double steps_of(const Schedule& s) {
   double steps = 0;
   for (std::int32_t rank = 0; rank < s.ranks(); ++rank) {
     const Program program = s.program(Rank{rank});
-    for (const Lane& lane : program.lanes)
-      for (const simulation::ExpandedRound& round : simulation::expand(lane))
-        steps += static_cast<double>(round.steps.size());
+    for (const Lane& lane : program.lanes) {
+      const auto rounds = round_graph(lane, std::numeric_limits<std::int32_t>::max());
+      for (const RoundGraph::Vertex& vertex : rounds->vertices)
+        steps += vertex.round ? static_cast<double>(vertex.round->steps.size()) : 0;
+    }
   }
   return steps * static_cast<double>(s.segments.count);
 }

@@ -49,5 +49,5 @@ def test_the_list_of_verbs_needs_nothing():
 
 
 def test_a_verb_that_does_not_need_it_works():
-    line = [sys.executable, "-c", RUN, "kumihimo._simulate", "machine", "list"]
+    line = [sys.executable, "-c", RUN, "kumihimo._predict", "machine", "list"]
     assert "k-computer" in subprocess.run(line, capture_output=True, text=True, check=True).stdout

@@ -49,10 +49,11 @@ def test_pipelining_wins_where_reductions_take_longer_than_the_vector_updates(ku
 NOISE = ("--noise", "1000:100e-6", "--iterations", "20")
 
 
-def test_noise_of_zero_changes_nothing(kumihimo):
-    for each in results(kumihimo(*SMALL, "--cells", "16", "--noise", "0:100e-6", "--iterations", "8", "--json")):
-        assert each["model"] == "exact"
-        assert each["noisy_seconds"] == each["quiet_seconds"]
+def test_noise_on_a_rank_alone_costs_all_that_wait_for_it(kumihimo):
+    words = (*SMALL, "--cells", "32", "--method", "cg", "--iterations", "20", "--json", "--noise")
+    one, every = (results(kumihimo(*words, f"exponential:100us/1ms{more}"))[0] for more in (",ranks=5", ""))
+    assert one["model"] == "exact"
+    assert one["quiet_seconds"] < one["noisy_seconds"] < every["noisy_seconds"]
 
 
 def test_noise_lengthens_iterations_by_its_share_at_least_and_depends_on_the_seed_alone(kumihimo):
@@ -64,13 +65,14 @@ def test_noise_lengthens_iterations_by_its_share_at_least_and_depends_on_the_see
     assert first["noisy_seconds"] > first["quiet_seconds"] / 0.9
     low, high = first["noisy_range_seconds"]
     assert low <= first["noisy_seconds"] <= high
-    assert first["noise"] == {"events_per_second": 1000, "seconds": 100e-6, "seed": 1, "iterations": 20}
+    told = {"text": "1000:100e-6", "events_per_second": 1000, "seconds": 100e-6, "seed": 1, "iterations": 20}
+    assert first["noise"] == told
 
 
 def test_the_table_and_the_crossover_with_noise(kumihimo):
     ended = kumihimo(*SMALL, "--cells", "8", *NOISE)
     assert (ended.code, ended.err) == (0, "")
-    assert "noise of 1000 events of 100 us a second on each rank" in ended.out
+    assert "noise 1000:100e-6" in ended.out
     assert "with noise" in ended.out
     told = json.loads(kumihimo(*SMALL, "--cells", "8", "--crossover", *NOISE, "--json").out)
     assert all(row["noisy_seconds"][m] >= row["seconds"][m] for row in told["rows"] for m in row["seconds"])
@@ -104,8 +106,9 @@ def test_the_grid_of_ranks_has_the_nearest_factors(ranks, grid):
             ("poisson3d", "--cells", "8", "--noise", "1000"),
             "EVENTS:SECONDS (per second, of one) or trace:FILE (got '1000')",
         ),
-        (("poisson3d", "--cells", "8", "--noise", "1000:1e-3"), "events per second times seconds at most 0.9 (got 1)"),
+        (("poisson3d", "--cells", "8", "--noise", "1000:1e-3"), "a tenth of its time (got 1 ms of 1 ms)"),
         (("poisson3d", "--cells", "8", "--noise=-1:1e-3"), "--noise must be periodic:LENGTH/INTERVAL"),
+        (("poisson3d", "--cells", "8", "--noise", "0:1e-3"), "--noise must have events, and a time of each, above 0"),
         (
             ("poisson3d", "--cells", "8", "--noise", "9:1e-3", "--model", "flow"),
             "--noise of a solver needs --model exact (got --model flow)",

@@ -228,7 +228,7 @@ def test_a_timeline(kumihimo, tmp_path):
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --order block", "without --machine takes no --order"),
         (
             "simulate barrier -m k-computer --noise periodic:1us/1ms",
-            "--noise needs --model packet, loggp or logp (got --model flow)",
+            "--noise needs --model exact, packet, loggp or logp (got --model flow)",
         ),
         ("simulate barrier", "--machine is missing; see kumihimo simulate --help"),
         (

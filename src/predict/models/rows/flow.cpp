@@ -7,7 +7,7 @@ namespace kumihimo::models {
 namespace {
 
 Result<Ran> run_flow(const Question& question, const Run& run) {
-  if (kind_of(question.subject) >= SubjectKind::graphs) return run_fluid("flow", question, run);
+  if (kind_of(question.subject) >= SubjectKind::graphs) return run_fluid("flow", question, run, {});
   SimulateOptions options;
   options.scalar_reduction = question.place.scalar_reduction;
   options.keep_link_bytes = question.options.link_bytes;

@@ -4,11 +4,12 @@
 
 namespace kumihimo::models {
 
-Result<Ran> run_fluid(std::string_view model, const Question& question, const Run& run) {
+Result<Ran> run_fluid(std::string_view model, const Question& question, const Run& run,
+                      const fluid::Tolerance& tolerance) {
   const Place& place = question.place;
   if (const auto* recording = std::get_if<const replay::ReplayProgram*>(&question.subject);
       recording && run.deaths.empty()) {
-    const replay::FluidNetwork network{scaled_job(question), place.placement, run.noise};
+    const replay::FluidNetwork network{scaled_job(question), place.placement, run.noise, tolerance};
     const auto& options = question.options;
     auto times = TRY(options.ideal_network ? replay::ideal_network_times(**recording, network, options.times)
                                            : replay::times_of(**recording, network, options.times));
@@ -18,7 +19,7 @@ Result<Ran> run_fluid(std::string_view model, const Question& question, const Ru
   }
   const SubjectGraphs graphs = TRY(graphs_of(question, {}, {}));
   fluid::Options options;
-  options.noise = run.noise;
+  options.noise = run.noise, options.tolerance = tolerance;
   options.deaths = run.deaths;
   auto outcome = TRY(fluid::run(*place.job, graphs.graphs(), place.placement, options));
   Prediction prediction = begin_prediction(model, {});

@@ -5,6 +5,7 @@
 
 namespace kumihimo::models {
 
-Result<Ran> run_fluid(std::string_view model, const Question& question, const Run& run);
+Result<Ran> run_fluid(std::string_view model, const Question& question, const Run& run,
+                      const fluid::Tolerance& tolerance);
 
 } // namespace kumihimo::models

@@ -1,7 +1,7 @@
 // Values of the few resources that a level uses, of all that there are.
 #pragma once
 
-#include "simulate/network.hpp"
+#include "fluid/resources.hpp"
 
 #include <cstdint>
 #include <vector>

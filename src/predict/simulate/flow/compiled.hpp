@@ -4,10 +4,10 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "fluid/resources.hpp"
 #include "program/phases.hpp"
 #include "program/program_set.hpp"
 #include "simulate/flow/lengths.hpp"
-#include "simulate/network.hpp"
 
 #include <algorithm>
 #include <cstdint>

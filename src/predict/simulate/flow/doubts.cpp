@@ -1,6 +1,6 @@
 #include "simulate/flow/doubts.hpp"
 
-#include "simulate/network.hpp"
+#include "fluid/resources.hpp"
 
 #include <fmt/format.h>
 

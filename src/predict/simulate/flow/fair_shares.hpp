@@ -3,7 +3,7 @@
 // resources do not depend on each other, so a few passes suffice for thousands of bottlenecks.
 #pragma once
 
-#include "simulate/network.hpp"
+#include "fluid/resources.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,5 @@
 // The model flow: its stages, one after another.
+#include "simulate/call.hpp"
 #include "simulate/flow/parts.hpp"
 #include "simulate/flow/stage_log.hpp"
 #include "simulate/models.hpp"
@@ -228,7 +229,8 @@ Result<Prediction> predict_walked(const Compiled& compiled, const FlowSetting& s
            small ? "; the time is the exact solution's" : "");
   if (course.by_periods)
     log.note(FlowStage::periods, "the first of {} segments stands for the others", compiled.segments);
-  if (small) {
+  constexpr double longest = 1e5; // seconds: the exact solution counts picoseconds
+  if (small && p.seconds.value < longest) {
     const auto exact = TRY(log.time(FlowStage::levels, [&] { return predict_exact(*compiled.schedule, network); }));
     take_times(exact, p);
     p.limiting = limiting(*compiled.schedule, network, p);
@@ -245,7 +247,7 @@ Result<Prediction> predict_walked(const Compiled& compiled, const FlowSetting& s
     p.too_long = infinity, p.too_short = 1, p.accuracy = "without the stage doubts, no range is stated";
   log.note(FlowStage::doubts, "up to {:.0f} % too long, up to {:.0f} % too short", std::ceil(100 * p.too_long),
            std::ceil(100 * p.too_short));
-  network.add_setup(compiled.concurrency, p);
+  add_setup(network, compiled.concurrency, p);
   return p;
 }
 

@@ -2,9 +2,9 @@
 // network from first to last.
 #pragma once
 
+#include "fluid/resources.hpp"
 #include "simulate/channel.hpp"
 #include "simulate/flow/fair_shares.hpp"
-#include "simulate/network.hpp"
 
 #include <algorithm>
 #include <cstdint>

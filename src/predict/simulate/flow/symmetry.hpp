@@ -3,8 +3,8 @@
 // for all. Nothing is assumed of an algorithm: every rank's program is compared with its image's.
 #pragma once
 
+#include "fluid/resources.hpp"
 #include "simulate/flow/compiled.hpp"
-#include "simulate/network.hpp"
 
 #include <cstdint>
 #include <memory>

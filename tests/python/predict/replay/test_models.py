@@ -360,14 +360,11 @@ def test_a_goal_file_without_its_word_is_known(replay: Callable, tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [
-        (
-            ("--model", "exact"),
-            "--model of a recorded program must be flow, packet or loggp (got 'exact'); add --model flow",
-        ),
+        (("--model", "cost"), "--model of a recorded program must be flow, exact, packet or loggp (got 'cost')"),
         ((*LETTERS, "--grid", "2x3"), "--grid must be of the 5 recorded ranks (got '2x3'); leave it out"),
         (
             ("--machine", "k-computer", "--slow", "0=0.5"),
-            "--slow of a recorded program needs --model flow or packet (got --model loggp)",
+            "--slow of a recorded program needs --model flow, exact or packet (got --model loggp)",
         ),
         (("--model", "packet"), "the machine is missing; add --machine"),
         (

@@ -2,7 +2,7 @@
 // flows that a change can reach are solved again: those connected through resources that could be full.
 #pragma once
 
-#include "simulate/network.hpp"
+#include "fluid/resources.hpp"
 
 #include <cstdint>
 #include <span>

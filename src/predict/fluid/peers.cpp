@@ -1,4 +1,4 @@
-#include "simulate/peers.hpp"
+#include "fluid/peers.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "simulate/exact/fluid.hpp"
+#include "fluid/max_min.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -15,7 +15,6 @@
 #include "machine/job.hpp"
 #include "program/data_layout.hpp"
 #include "program/program.hpp"
-#include "simulate/prediction.hpp"
 
 #include <limits>
 #include <optional>
@@ -58,8 +57,8 @@ class Network {
   // and so has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
   Path append_path(const Transfer& transfer, std::vector<Resource>& resources) const;
   bool has_many_peers(const Program& program) const;
-  // Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup).
-  void add_setup(Lanes lanes, Prediction& prediction) const;
+  // The exchange of addresses before each phase (SoftwareNumbers::put_setup).
+  double setup_seconds(Lanes lanes) const;
   // Whether a message leaves when its sender is ready, not only when both ends are: a short one, also in collapsed
   // loops of the flow model; and an eager one.
   bool leaves_early(double bytes) const { return bytes <= early_bytes_; }

@@ -1,7 +1,7 @@
-#include "simulate/network.hpp"
+#include "fluid/resources.hpp"
 
+#include "fluid/peers.hpp"
 #include "program/computing.hpp"
-#include "simulate/peers.hpp"
 
 #include <fmt/format.h>
 
@@ -281,13 +281,8 @@ Path Network::append_path(const Transfer& transfer, std::vector<Resource>& resou
   return path;
 }
 
-void Network::add_setup(Lanes lanes, Prediction& p) const {
-  if (lanes == Lanes::single || !puts_ || !leaves_node_) return;
-  const double seconds = machine_->software.put_setup->value.value;
-  for (Phase& phase : p.phases) {
-    phase.seconds.value += seconds;
-    p.seconds.value += seconds, p.latency.value += seconds;
-  }
+double Network::setup_seconds(Lanes lanes) const {
+  return lanes == Lanes::concurrent && puts_ && leaves_node_ ? machine_->software.put_setup->value.value : 0;
 }
 
 // Pairs get their resources as they first exchange something.
