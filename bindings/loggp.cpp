@@ -13,15 +13,15 @@ NB_MODULE(_loggp, m) {
   using namespace kumihimo;
   using namespace kumihimo::loggp;
   m.doc() = "Parameters of LogGOPS, and what its runs tell.";
-  nb::class_<Parameters>(m, "Parameters", "L, o, g, R in picoseconds; G, O in femtoseconds a byte; S in bytes.")
-      .def_ro("L", &Parameters::L)
-      .def_ro("o", &Parameters::o)
-      .def_ro("g", &Parameters::g)
-      .def_ro("G", &Parameters::G)
-      .def_ro("O", &Parameters::O)
-      .def_ro("S", &Parameters::S)
-      .def_ro("R", &Parameters::R)
-      .def_ro("processors", &Parameters::processors);
+  nb::class_<LogGopsParameters>(m, "Parameters", "L, o, g, R in picoseconds; G, O in femtoseconds a byte; S in bytes.")
+      .def_ro("L", &LogGopsParameters::L)
+      .def_ro("o", &LogGopsParameters::o)
+      .def_ro("g", &LogGopsParameters::g)
+      .def_ro("G", &LogGopsParameters::G)
+      .def_ro("O", &LogGopsParameters::O)
+      .def_ro("S", &LogGopsParameters::S)
+      .def_ro("R", &LogGopsParameters::R)
+      .def_ro("processors", &LogGopsParameters::processors);
   nb::class_<DelayMap>(m, "Delays", "How much later than without noise: by groups of ranks and bins of time.")
       .def_prop_ro("bin_seconds", [](const DelayMap& d) { return static_cast<double>(d.bin) * 1e-12; })
       .def_ro("ranks_of_group", &DelayMap::group)

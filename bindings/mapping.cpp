@@ -38,8 +38,8 @@ std::vector<Level> levels_of(const std::vector<std::pair<std::string, std::int32
 std::function<std::optional<double>(const Placement&)> seconds_of(const Traffic& traffic, const Job& job) {
   return [programs = programs_of(traffic, 1), job](const Placement& placement) -> std::optional<double> {
     SimulateOptions options;
-    options.model = Model::flow;
-    const Result<Prediction> prediction = simulate(programs, job, placement, options);
+    options.model = ScheduleModel::flow;
+    const Result<SchedulePrediction> prediction = simulate(programs, job, placement, options);
     if (!prediction) return {};
     return prediction->seconds.value;
   };

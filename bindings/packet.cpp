@@ -68,26 +68,26 @@ NB_MODULE(_packet, m) {
   nb::module_::import_("kumihimo._schedule");
   nb::module_::import_("kumihimo._machine");
   nb::module_::import_("kumihimo._programs");
-  nb::class_<packet::Options>(m, "Options", "How packets are made, stored and routed.")
+  nb::class_<packet::PacketOptions>(m, "Options", "How packets are made, stored and routed.")
       .def(
           "__init__",
-          [](packet::Options* self, bool adaptive, std::int64_t packet_bytes, std::int64_t header_bytes,
+          [](packet::PacketOptions* self, bool adaptive, std::int64_t packet_bytes, std::int64_t header_bytes,
              std::int64_t buffer_packets, std::uint64_t seed, std::int32_t bins, bool links_over_time) {
             const auto routing = adaptive ? packet::Routing::adaptive : packet::Routing::dimension_order;
-            new (self)
-                packet::Options{{}, routing, packet_bytes, header_bytes, buffer_packets, seed, bins, links_over_time};
+            new (self) packet::PacketOptions{{},   routing, packet_bytes,   header_bytes, buffer_packets,
+                                             seed, bins,    links_over_time};
           },
-          "adaptive"_a = false, "packet_bytes"_a = packet::Options{}.packet_bytes, "header_bytes"_a = 0,
-          "buffer_packets"_a = packet::Options{}.buffer_packets, "seed"_a = 1, "bins"_a = packet::Options{}.bins,
-          "links_over_time"_a = false)
-      .def_prop_ro("routing", [](const packet::Options& o) { return std::string(packet::name_of(o.routing)); })
-      .def_ro("packet_bytes", &packet::Options::packet_bytes)
-      .def_ro("header_bytes", &packet::Options::header_bytes)
-      .def_ro("links_over_time", &packet::Options::links_over_time)
-      .def_ro("seed", &packet::Options::seed)
+          "adaptive"_a = false, "packet_bytes"_a = packet::PacketOptions{}.packet_bytes, "header_bytes"_a = 0,
+          "buffer_packets"_a = packet::PacketOptions{}.buffer_packets, "seed"_a = 1,
+          "bins"_a = packet::PacketOptions{}.bins, "links_over_time"_a = false)
+      .def_prop_ro("routing", [](const packet::PacketOptions& o) { return std::string(packet::name_of(o.routing)); })
+      .def_ro("packet_bytes", &packet::PacketOptions::packet_bytes)
+      .def_ro("header_bytes", &packet::PacketOptions::header_bytes)
+      .def_ro("links_over_time", &packet::PacketOptions::links_over_time)
+      .def_ro("seed", &packet::PacketOptions::seed)
       .def(
           "with_seed",
-          [](packet::Options of, std::uint64_t seed) {
+          [](packet::PacketOptions of, std::uint64_t seed) {
             of.seed = seed;
             return of;
           },
@@ -95,6 +95,8 @@ NB_MODULE(_packet, m) {
   bind_background(m);
   m.def(
       "buffer_packets_of",
-      [](const Job& job, const packet::Options& options) { return packet::buffer_packets_of(job.machine, options); },
+      [](const Job& job, const packet::PacketOptions& options) {
+        return packet::buffer_packets_of(job.machine, options);
+      },
       "job"_a, "options"_a, "Packets in the buffer of each virtual channel.");
 }

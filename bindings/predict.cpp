@@ -116,9 +116,9 @@ void bind_question(nb::module_& m) {
 }
 
 void bind_numbers(nb::module_& m) {
-  nb::class_<LogGops>(m, "LogGops", "Parameters of LogGOPS, and what a rank's own work takes.")
-      .def_ro("parameters", &LogGops::parameters)
-      .def_ro("rates", &LogGops::rates);
+  nb::class_<LogGopsModel>(m, "LogGopsModel", "Parameters of LogGOPS, and what a rank's own work takes.")
+      .def_ro("parameters", &LogGopsModel::parameters)
+      .def_ro("rates", &LogGopsModel::rates);
   m.def(
       "loggops",
       [](const Place& place, const Options& options) {

@@ -15,7 +15,7 @@ namespace {
 
 // `load`: of each node's injection, as a share of what the bisection lets through; 0: all messages at the start.
 void measure(const Machine& machine, packet::Routing routing, std::int32_t each, std::uint64_t bytes, double load) {
-  packet::Options options;
+  packet::PacketOptions options;
   options.routing = routing;
   const std::int32_t nodes = machine.topology->nodes();
   auto messages = packet::uniform_random(nodes, each, bytes, 1);

@@ -16,11 +16,11 @@ namespace kumihimo {
 namespace {
 
 struct Timed {
-  Result<Prediction> prediction;
+  Result<SchedulePrediction> prediction;
   double wall = 0;
 };
 
-Timed timed(const Schedule& schedule, const Machine& machine, Model model) {
+Timed timed(const Schedule& schedule, const Machine& machine, ScheduleModel model) {
   const auto begin = std::chrono::steady_clock::now();
   SimulateOptions options;
   options.model = model;
@@ -40,7 +40,8 @@ void compare(const Variant& variant, const Machine& machine, std::int64_t bytes,
   if (options.segment_bytes > 0) parameters.segment_bytes = options.segment_bytes;
   const auto schedule = variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space, parameters);
   if (!schedule) return;
-  const Timed flow = timed(*schedule, machine, Model::flow), exact = timed(*schedule, machine, Model::exact);
+  const Timed flow = timed(*schedule, machine, ScheduleModel::flow),
+              exact = timed(*schedule, machine, ScheduleModel::exact);
   if (!flow.prediction || !exact.prediction) {
     fmt::print("{:18} {}\n", variant.name, (flow.prediction ? exact : flow).prediction.error().sentence());
     return;

@@ -33,8 +33,8 @@ using simulation::FlowParts;
 
 struct Case {
   std::string text;
-  Prediction exact;
-  std::function<Prediction(const FittedNumbers&)> predict;
+  SchedulePrediction exact;
+  std::function<SchedulePrediction(const FittedNumbers&)> predict;
 
   double error(const FittedNumbers& numbers) const { return predict(numbers).seconds.value / exact.seconds.value - 1; }
 };
@@ -42,12 +42,12 @@ struct Case {
 // The programs as they are asked for, by levels.
 template <class Of, class Programs>
 void add(std::vector<Case>& cases, const Of& of, const Programs& programs, FlowStageSet without = {}) {
-  const Prediction exact = answer(of, programs, {Model::exact});
+  const SchedulePrediction exact = answer(of, programs, {ScheduleModel::exact});
   if (exact.seconds.value <= 0) return;
   cases.push_back({of.text(), exact, [of, programs, without](const FittedNumbers& numbers) {
                      FlowParts parts;
                      parts.fitted = numbers;
-                     SimulateOptions options = without_exact_work(Model::flow);
+                     SimulateOptions options = without_exact_work(ScheduleModel::flow);
                      options.parts = &parts, options.without = without;
                      return answer(of, programs, options);
                    }});
@@ -135,7 +135,7 @@ struct Demand {
 };
 
 std::optional<Demand> demand_of(const Case& c, const FittedConstant& constant, double tight, double loose) {
-  const Prediction at_tight = c.predict(with(constant, tight)), at_loose = c.predict(with(constant, loose));
+  const SchedulePrediction at_tight = c.predict(with(constant, tight)), at_loose = c.predict(with(constant, loose));
   if (at_tight.too_long == at_loose.too_long && at_tight.too_short == at_loose.too_short) return {};
   if (is_in_range(at_tight, c.exact)) return Demand{&c, tight};
   if (!is_in_range(at_loose, c.exact)) return Demand{&c, std::numeric_limits<double>::quiet_NaN()};

@@ -62,7 +62,7 @@ std::optional<Compared> compare(const Variant& v, const RankSpace& space, std::i
   // Each rank has a node of its own, whatever levels it sees.
   const bool alone = space.has_shape() && space.shape().places() == space.ranks();
   const Shape crossed = alone ? space.shape() : Shape({Axis{space.ranks(), true}});
-  const auto exact = simulate(*s, crossbar(crossed, engines_of(v, *s)), {}, {.model = Model::exact});
+  const auto exact = simulate(*s, crossbar(crossed, engines_of(v, *s)), {}, {.model = ScheduleModel::exact});
   EXPECT_TRUE(exact) << (exact ? "" : exact.error().sentence());
   if (!exact) return std::nullopt;
   return Compared{fmt::format("{} {} {} {} bytes, {}", name_of(v.kind), v.name, space.name(), bytes, s->parameters),
@@ -130,7 +130,7 @@ TEST(Costs, OfFewRanksAreFiniteAndOfARankAloneNone) {
             << name_of(v.kind) << " " << v.name << " " << space.name() << ": " << seconds;
         if (space.ranks() > 1) continue;
         EXPECT_EQ(seconds, 0) << name_of(v.kind) << " " << v.name;
-        const auto exact = simulate(*s, crossbar(Shape({Axis{1, true}}), 1), {}, {.model = Model::exact});
+        const auto exact = simulate(*s, crossbar(Shape({Axis{1, true}}), 1), {}, {.model = ScheduleModel::exact});
         ASSERT_TRUE(exact) << exact.error().sentence();
         EXPECT_LT(exact->seconds.value, rates.alpha / 1000) << name_of(v.kind) << " " << v.name;
       }

@@ -76,7 +76,7 @@ TEST(NewCollective, IsPredictedBetweenItsBoundsAndItsCost) {
   for (const std::int64_t count : {1, 1000, 1'000'000}) {
     const Collective c = make_collective(reduce_gather, 8, count);
     const Schedule s = *reduce_gather_pairwise().build(c, space);
-    for (const Model model : {Model::flow, Model::exact}) {
+    for (const ScheduleModel model : {ScheduleModel::flow, ScheduleModel::exact}) {
       const auto found = simulate(s, m, {}, {.model = model});
       ASSERT_TRUE(found.ok());
       EXPECT_FALSE(found->bounds.empty());

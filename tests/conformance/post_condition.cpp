@@ -7,7 +7,7 @@ namespace conformance {
 using kumihimo::Contributors;
 using kumihimo::Counts;
 using kumihimo::Part;
-using kumihimo::Ranks;
+using kumihimo::WhichRanks;
 
 std::int64_t PostCondition::block(std::int32_t b) const {
   return c_.counts.known == Counts::Known::uniform ? c_.counts.each : (*c_.counts.table)[static_cast<std::size_t>(b)];
@@ -38,7 +38,7 @@ Buffer PostCondition::slice(const Buffer& b, std::int64_t first, std::int64_t co
 }
 
 bool PostCondition::has(const kumihimo::CollectiveRow::Side& side, std::int32_t rank) const {
-  return side.whose == Ranks::all || (side.whose == Ranks::root && at_root(rank));
+  return side.whose == WhichRanks::all || (side.whose == WhichRanks::root && at_root(rank));
 }
 
 std::int64_t PostCondition::input_elements(std::int32_t rank) const {

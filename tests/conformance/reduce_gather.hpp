@@ -7,8 +7,8 @@
 namespace conformance {
 
 inline constexpr kumihimo::CollectiveRow reduce_gather_row{"reduce_gather",
-                                                           {kumihimo::Ranks::all, kumihimo::Part::each},
-                                                           {kumihimo::Ranks::root, kumihimo::Part::each},
+                                                           {kumihimo::WhichRanks::all, kumihimo::Part::each},
+                                                           {kumihimo::WhichRanks::root, kumihimo::Part::each},
                                                            kumihimo::Combined::reduced,
                                                            kumihimo::Contributors::all,
                                                            kumihimo::Known::global,

@@ -133,7 +133,7 @@ def predicted(units: Units, job: _machine.Job, algorithm: str, model: str, speed
 
 def allreduce(size: int, job: _machine.Job, algorithm: str):
     collective = arguments.CollectiveArguments("allreduce", bytes=size)
-    asked = simulation.Asked(Setting(job=job), collective, algorithm, {})
+    asked = simulation.CollectiveQuestion(Setting(job=job), collective, algorithm, {})
     variant = arguments.variants("allreduce", algorithm)[0]
     return simulation.schedule(asked, simulation.Case(variant, size))
 

@@ -48,7 +48,7 @@ class AppNoise:
 
 
 @dataclass
-class Asked:
+class IterationRequest:
     """What to predict. `cells`: of a rank; or `size`: of all ranks."""
 
     application: str
@@ -72,7 +72,7 @@ def application_named(text: str, others: Sequence[str] = ()) -> str:
     return name
 
 
-def methods(asked: Asked) -> list[str]:
+def methods(asked: IterationRequest) -> list[str]:
     known = _krylov_programs.methods()
     if asked.method == ALL:
         return known
@@ -123,7 +123,7 @@ def cells_for_each(whole: tuple[int, ...] | None, grid: Sequence[int]) -> None:
             )
 
 
-def iteration(asked: Asked, method: str, ranks: int) -> _krylov_programs.Iteration:
+def iteration(asked: IterationRequest, method: str, ranks: int) -> _krylov_programs.Iteration:
     made = _krylov_programs.Iteration()
     made.application, made.method, made.preconditioner = asked.application, method, asked.preconditioner
     grid = asked.grid or grid_of(ranks)
@@ -138,7 +138,7 @@ def iteration(asked: Asked, method: str, ranks: int) -> _krylov_programs.Iterati
     return made
 
 
-def predicted(asked: Asked, method: str, job: _machine.Job) -> dict:
+def predicted(asked: IterationRequest, method: str, job: _machine.Job) -> dict:
     """The time of an iteration, and of its parts if each had the machine for itself; what is hidden is the sum of these
     less the time."""
     space = job.rank_space
@@ -230,7 +230,7 @@ def halved(shape: str) -> Iterator[str]:
         axes[longest] = (axes[longest][0] // 2, axes[longest][1])
 
 
-def crossovers(asked: Asked, jobs: Iterator[_machine.Job]) -> Iterator[dict]:
+def crossovers(asked: IterationRequest, jobs: Iterator[_machine.Job]) -> Iterator[dict]:
     """For each number of ranks the seconds of an iteration by method; with noise also `noisy_seconds`."""
     for job in jobs:
         found = {method: predicted(asked, method, job) for method in methods(replace(asked, method=ALL))}
@@ -257,7 +257,7 @@ def first_faster(rows: list[dict], which: str = "seconds") -> dict[str, int | No
     return first
 
 
-def check(asked: Asked) -> None:
+def check(asked: IterationRequest) -> None:
     if (asked.cells is None) == (asked.size is None):
         both = asked.cells is not None
         raise BadInput(

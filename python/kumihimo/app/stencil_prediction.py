@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from kumihimo import _machine, _predict, _programs
-from kumihimo.app.prediction import Asked, cells_for_each, grid_of
+from kumihimo.app.prediction import IterationRequest, cells_for_each, grid_of
 from kumihimo.collectives.arguments import ALL
 from kumihimo.predict import simulation
 from kumihimo.text.errors import BadInput, not_applicable, wrong_value
@@ -39,7 +39,7 @@ STENCILS = {
 }
 
 
-def check(asked: Asked, crossover: bool) -> None:
+def check(asked: IterationRequest, crossover: bool) -> None:
     """BadInput: what only solvers have."""
     for given, name in (
         (asked.method != ALL, "--method"),
@@ -57,7 +57,7 @@ def check(asked: Asked, crossover: bool) -> None:
                 raise wrong_value(f"{name} of {asked.application} must have 1 along the third axis", box[2])
 
 
-def predicted(asked: Asked, job: _machine.Job) -> dict:
+def predicted(asked: IterationRequest, job: _machine.Job) -> dict:
     """The time of a step and of its parts, each alone; hidden is what they take less together."""
     stencil, space = STENCILS[asked.application], job.rank_space
     whole = asked.size and stencil.cells_of(asked.size)

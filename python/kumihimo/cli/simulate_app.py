@@ -83,7 +83,7 @@ def command(
     model = model or ("exact" if noise and not is_stencil else "flow")
     models.check(model, "stencil") if is_stencil else options.refuse_beside_model(model, "solver")
     asked_noise = None if noise is None else prediction.noise(noise, seed, iterations_of_noise)
-    asked = prediction.Asked(
+    asked = prediction.IterationRequest(
         named,
         method,
         cells and prediction.box(cells, "--cells"),
@@ -157,7 +157,7 @@ def row(result: dict) -> list[str]:
     return [result["method"], *(quantities.seconds_text(result[name]) for name in PARTS)]
 
 
-def print_crossover(asked: prediction.Asked, machine: str, rows: list[dict], as_json: bool) -> None:
+def print_crossover(asked: prediction.IterationRequest, machine: str, rows: list[dict], as_json: bool) -> None:
     kinds = {"seconds": "without noise", "noisy_seconds": "with noise"} if asked.noise else {"seconds": ""}
     first = {which: prediction.first_faster(rows, which) for which in kinds}
     if as_json:

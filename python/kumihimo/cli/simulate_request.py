@@ -155,7 +155,7 @@ class Request:
             counts=self.counts,
             neighbours=arguments.neighbours_named(self.neighbours),
         )
-        return subjects.Collective.of(asked, self.algorithm, self.parameters or {}, self.sizes)
+        return subjects.CollectiveSubject.of(asked, self.algorithm, self.parameters or {}, self.sizes)
 
     @property
     def routing_of_packets(self) -> str | None:

@@ -86,7 +86,7 @@ def ranks_text(job: _machine.Job | None, ranks: int) -> str:
     return quantities.counted(ranks, "rank") + each
 
 
-def print_head(asked: simulation.Asked, first: dict) -> None:
+def print_head(asked: simulation.CollectiveQuestion, first: dict) -> None:
     """The subject, the place and what disturbs it."""
     job, placed = asked.job, asked.setting.placed
     print(f"{first['collective']}{on(job)}, {ranks_text(job, first['ranks'])}, model {first['model']}")

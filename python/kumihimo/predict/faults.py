@@ -17,7 +17,7 @@ WORD = r"[0-9]{1,9}(?:,[0-9]{1,9})*"  # a node: its number, or its coordinates
 
 
 @dataclass(frozen=True)
-class Death:
+class NamedDeath:
     """At a time in seconds, or at a share of the time that the program takes without faults."""
 
     node: int
@@ -25,7 +25,7 @@ class Death:
     share: float | None = None
 
 
-def deaths(texts: Sequence[str] | None, machine: _machine.Machine | None) -> tuple[Death, ...]:
+def deaths(texts: Sequence[str] | None, machine: _machine.Machine | None) -> tuple[NamedDeath, ...]:
     """What --dies asks for."""
     found = tuple(_death(text, machine) for text in texts or [])
     if len({death.node for death in found}) < len(found):
@@ -33,18 +33,18 @@ def deaths(texts: Sequence[str] | None, machine: _machine.Machine | None) -> tup
     return found
 
 
-def _death(text: str, machine: _machine.Machine | None) -> Death:
+def _death(text: str, machine: _machine.Machine | None) -> NamedDeath:
     match = re.fullmatch(rf"({WORD})@(.+)", text)
     if match is None:
         raise wrong_value(DIES, f"'{text}'")
     node, when = node_of(match[1], machine, "--dies"), match[2].strip()
     share = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?) *%", when)
     if share is not None:
-        return Death(node, None, float(share[1]) / 100)
+        return NamedDeath(node, None, float(share[1]) / 100)
     seconds = parse_duration(when, "the time of --dies", may_be_zero=True)
     if seconds > LATEST:
         raise wrong_value(f"the time of --dies must be at most {LATEST:.0f} s", f"'{when}'")
-    return Death(node, seconds)
+    return NamedDeath(node, seconds)
 
 
 def node_of(word: str, machine: _machine.Machine | None, option: str) -> int:

@@ -16,7 +16,7 @@ LONGEST = 1000 * UNITS["s"]
 
 
 @dataclass(frozen=True)
-class Noise:
+class NamedNoise:
     text: str
     model: _goal.Noise
 
@@ -57,7 +57,7 @@ def parsed(text: str) -> Parsed:
     raise wrong_value(f"--noise must be {FORMS}", f"'{text}'", "as in periodic:10us/1ms")
 
 
-def named(text: str | None) -> Noise | None:
+def named(text: str | None) -> NamedNoise | None:
     """ "periodic:10us/1ms,cosched,every=4,seed=7": detours of 10 us every ms. None: no noise."""
     if text is None:
         return None
@@ -87,7 +87,7 @@ def named(text: str | None) -> Noise | None:
             setattr(model, name, int(number))
         else:
             raise wrong_value("--noise takes cosched, every=N (1 or more), ranks=0-7+16 and seed=N", f"'{word}'")
-    return Noise(text, model)
+    return NamedNoise(text, model)
 
 
 def _picoseconds(text: str) -> int:

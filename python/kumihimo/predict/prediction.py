@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from kumihimo import _machine, _packet, _placement, _predict, _topology
 from kumihimo.network.placement import Placed
-from kumihimo.predict.faults import Death
-from kumihimo.predict.noise import Noise
+from kumihimo.predict.faults import NamedDeath
+from kumihimo.predict.noise import NamedNoise
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Setting:
     job: _machine.Job | None = None  # None: no machine, in models that need none
     placed: Placed | None = None  # None: in block order
     simd: bool = True
-    noise: Noise | None = None
-    deaths: tuple[Death, ...] = ()
+    noise: NamedNoise | None = None
+    deaths: tuple[NamedDeath, ...] = ()
     background: _packet.Background | None = None
     space: _topology.RankSpace | None = None  # of ranks without a job
     ranks_per_node: int = 1  # the same

@@ -21,7 +21,7 @@ MOST_RANKS_OF_A_NODE = 4096  # of one with fewer cores
 
 
 @dataclass
-class Asked:
+class CollectiveQuestion:
     """A collective in a model. `parameters` are those of arguments.parameters."""
 
     setting: Setting
@@ -216,19 +216,21 @@ def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
     return _machine.Job.with_ranks_per_node(machine, space.ranks)
 
 
-def subject(asked: Asked, case: Case) -> tuple[_schedule.Collective, _collectives.Parameters, _predict.CollectiveCase]:
+def subject(
+    asked: CollectiveQuestion, case: Case
+) -> tuple[_schedule.Collective, _collectives.Parameters, _predict.CollectiveCase]:
     collective = arguments.collective(replace(asked.arguments, bytes=case.bytes), asked.space)
     parameters = arguments.parameters(**parameters_of(asked, collective))
     return collective, parameters, _predict.CollectiveCase(collective, case.variant, parameters)
 
 
-def schedule(asked: Asked, case: Case) -> _schedule.Schedule:
+def schedule(asked: CollectiveQuestion, case: Case) -> _schedule.Schedule:
     """Raises NotApplicable where the algorithm does not fit."""
     collective, parameters, _ = subject(asked, case)
     return case.variant.build(collective, asked.space, parameters)
 
 
-def prediction(asked: Asked, case: Case) -> tuple[Prediction, dict]:
+def prediction(asked: CollectiveQuestion, case: Case) -> tuple[Prediction, dict]:
     """What the model says, and the result of the case. Raises NotApplicable where the algorithm does not fit."""
     collective, _, of_case = subject(asked, case)
     found = asked.setting.predict(of_case)
@@ -243,7 +245,7 @@ def prediction(asked: Asked, case: Case) -> tuple[Prediction, dict]:
     return found, result
 
 
-def predict(asked: Asked, case: Case) -> dict:
+def predict(asked: CollectiveQuestion, case: Case) -> dict:
     return prediction(asked, case)[1]
 
 
@@ -259,7 +261,7 @@ def bandwidth(collective: _schedule.Collective, seconds: float) -> float | None:
     return times * collective.bytes / seconds if seconds > 0 else None
 
 
-def parameters_of(asked: Asked, collective: _schedule.Collective) -> dict:
+def parameters_of(asked: CollectiveQuestion, collective: _schedule.Collective) -> dict:
     """The machine declares the segment size. Asked for beside `all`, another size is declared to all alike: algorithms
     that do not pipeline ignore it."""
     wished = dict(asked.parameters)
@@ -272,7 +274,7 @@ def parameters_of(asked: Asked, collective: _schedule.Collective) -> dict:
     return {**wished, "default_segment_bytes": declared}
 
 
-def about(asked: Asked, collective: _schedule.Collective, algorithm: str, parameters: str) -> dict:
+def about(asked: CollectiveQuestion, collective: _schedule.Collective, algorithm: str, parameters: str) -> dict:
     members = {
         "collective": collective.kind,
         "algorithm": algorithm,

@@ -32,7 +32,7 @@ def kind_of(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Collective:
+class CollectiveSubject:
     """One by one algorithm or all, of one size or several."""
 
     arguments: CollectiveArguments
@@ -42,7 +42,7 @@ class Collective:
     kind = "collective"
 
     @classmethod
-    def of(cls, asked: CollectiveArguments, algorithm: str, parameters: dict, sizes: str | None) -> Collective:
+    def of(cls, asked: CollectiveArguments, algorithm: str, parameters: dict, sizes: str | None) -> CollectiveSubject:
         moves_none = not arguments.moves_data(asked.collective)
         if sizes is None and not moves_none and not arguments.is_listed(asked.counts):
             raise missing("the length of the data", "add --bytes 1MiB")
@@ -60,8 +60,8 @@ class Collective:
     def check(self, job: _machine.Job | None) -> None:
         pass
 
-    def asked(self, setting: Setting) -> simulation.Asked:
-        return simulation.Asked(setting, self.arguments, self.algorithm, self.parameters)
+    def asked(self, setting: Setting) -> simulation.CollectiveQuestion:
+        return simulation.CollectiveQuestion(setting, self.arguments, self.algorithm, self.parameters)
 
     def cases(self, setting: Setting) -> list[Case]:
         return self.asked(setting).cases(self.sizes)
@@ -120,7 +120,7 @@ class GoalFile:
         return found, {"programs": self.name, "ranks": self.graphs.ranks, **about(setting), **found.members}
 
 
-Subject = Union[Collective, ProgramSets, GoalFile]
+Subject = Union[CollectiveSubject, ProgramSets, GoalFile]
 
 
 def read_goal(name: str) -> GoalFile:

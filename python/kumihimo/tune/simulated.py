@@ -21,10 +21,10 @@ from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.targets import ANY
 from kumihimo.tune.wisdom import LIBRARY, rounded
 
-Predict = Callable[[simulation.Asked, int], dict]
+Predict = Callable[[simulation.CollectiveQuestion, int], dict]
 
 
-def predict(asked: simulation.Asked, size: int) -> dict:
+def predict(asked: simulation.CollectiveQuestion, size: int) -> dict:
     variant = simulation.variants(asked.arguments.collective, asked.algorithm)[0]
     return simulation.predict(asked, simulation.Case(variant, size))
 
@@ -43,7 +43,7 @@ def named_segments(collective: str, choice: Choice, segment_bytes: int) -> dict:
 class Simulated:
     """`asked` says the machine, the ranks and the model."""
 
-    asked: simulation.Asked
+    asked: simulation.CollectiveQuestion
     journal: Journal
     clock: BudgetClock
     predict: Predict = predict
@@ -138,5 +138,5 @@ class Simulated:
         }
 
 
-def asked_of(job: _machine.Job, model: str = "flow") -> simulation.Asked:
-    return simulation.Asked(Setting(model, job), CollectiveArguments("allreduce"), "", {})
+def asked_of(job: _machine.Job, model: str = "flow") -> simulation.CollectiveQuestion:
+    return simulation.CollectiveQuestion(Setting(model, job), CollectiveArguments("allreduce"), "", {})

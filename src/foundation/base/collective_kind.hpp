@@ -9,7 +9,7 @@
 
 namespace kumihimo {
 
-enum class Ranks : std::uint8_t { none, root, all };
+enum class WhichRanks : std::uint8_t { none, root, all };
 enum class Part : std::uint8_t { nothing, vector, block, each };
 enum class Combined : std::uint8_t { moved, reduced };
 enum class Contributors : std::uint8_t { nobody, root, all, up_to_itself, before_itself, sources };
@@ -27,7 +27,7 @@ enum class Known : std::uint8_t {
 
 struct CollectiveRow {
   struct Side {
-    Ranks whose = Ranks::none;
+    WhichRanks whose = WhichRanks::none;
     Part part = Part::nothing;
   };
   std::string_view name;
@@ -40,7 +40,7 @@ struct CollectiveRow {
   constexpr bool moves_data() const { return output.part != Part::nothing; }
   constexpr bool reduces() const { return combined == Combined::reduced; }
   constexpr bool is_vector() const { return output.part == Part::vector; } // it is about one vector, not about blocks
-  constexpr bool has_root() const { return input.whose == Ranks::root || output.whose == Ranks::root; }
+  constexpr bool has_root() const { return input.whose == WhichRanks::root || output.whose == WhichRanks::root; }
   // Whether each rank exchanges blocks with its neighbours alone.
   constexpr bool of_neighbours() const { return from == Contributors::sources; }
   constexpr bool sends_to_each() const { return input.part == Part::each; }
@@ -59,7 +59,7 @@ struct CollectiveRow {
   constexpr bool has_one_buffer() const { return is_vector() && !reduces(); }
   constexpr bool may_be_in_place() const { return moves_data() && !has_one_buffer() && !of_neighbours(); }
   // Where in place the result lies in the root's input, rather than the input in the output.
-  constexpr bool is_in_place_by_receiver() const { return input.whose == Ranks::root; }
+  constexpr bool is_in_place_by_receiver() const { return input.whose == WhichRanks::root; }
 };
 
 // A row and its index. Kinds are compared by the index: each Python module has a copy of the table, at other addresses.
@@ -96,8 +96,8 @@ enum CollectiveIndex : std::size_t {
 };
 #define COLLECTIVE(name, whose_input, sent, whose_output, received, combined, from, irregular)                         \
   inline constexpr CollectiveRow name{#name,                                                                           \
-                                      {Ranks::whose_input, Part::sent},                                                \
-                                      {Ranks::whose_output, Part::received},                                           \
+                                      {WhichRanks::whose_input, Part::sent},                                           \
+                                      {WhichRanks::whose_output, Part::received},                                      \
                                       Combined::combined,                                                              \
                                       Contributors::from,                                                              \
                                       Known::irregular,                                                                \

@@ -13,7 +13,7 @@ namespace {
 double longest_message(const goal::Graphs& graphs) {
   std::uint64_t longest = 0;
   for (const goal::Graph& graph : graphs.all())
-    for (const goal::Operation& of : graph.operations)
+    for (const goal::GraphOperation& of : graph.operations)
       if (of.kind == goal::Kind::send || of.kind == goal::Kind::receive) longest = std::max(longest, of.size);
   return static_cast<double>(longest);
 }
@@ -24,7 +24,7 @@ hosts::Software software_of(const Machine& machine) {
   return software;
 }
 
-std::vector<ClassUse> use_of(const simulation::Network& paths, const std::vector<double>& bytes, Time last) {
+std::vector<ClassUse> use_of(const simulation::NetworkPaths& paths, const std::vector<double>& bytes, Time last) {
   const Topology& topology = *paths.machine().topology;
   std::vector<ClassUse> classes;
   for (const std::string& name : topology.link_classes()) classes.push_back({name});
@@ -44,9 +44,10 @@ std::vector<ClassUse> use_of(const simulation::Network& paths, const std::vector
 
 } // namespace
 
-Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
-                    const Options& options, hosts::Observers observers) {
-  const auto paths = TRY(simulation::Network::make(job, graphs.ranks(), placement, false, longest_message(graphs)));
+Result<FluidOutcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
+                         const FluidOptions& options, hosts::Observers observers) {
+  const auto paths =
+      TRY(simulation::NetworkPaths::make(job, graphs.ranks(), placement, false, longest_message(graphs)));
   if (Status s = hosts::check(options, job.machine, graphs.ranks()); !s) return s.error();
   Network network(paths, options.tolerance);
   const hosts::LocalCopies none; // the network carries them, too
@@ -56,7 +57,7 @@ Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optio
                         options, observers)
         .run();
   };
-  Outcome outcome;
+  FluidOutcome outcome;
   static_cast<hosts::Outcome&>(outcome) =
       TRY(graphs.has_wildcards() ? with(goal::ListMatching(graphs.ranks())) : with(goal::NearMatching(graphs.ranks())));
   outcome.messages = network.messages();

@@ -28,14 +28,14 @@ struct ClassUse { // of links
   double mean = 0, most = 0; // bytes by what the links could have carried until the end: of all, of the busiest one
 };
 
-struct Outcome : hosts::Outcome {
+struct FluidOutcome : hosts::Outcome {
   std::uint64_t messages = 0;
   std::vector<ClassUse> classes;
 };
 
-// `placement`: none for block order. Errors: those of simulation::Network::make; a node that dies and does not exist;
-// where none dies, what never matches, with its rank and operation.
-Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
-                    const Options& options = {}, hosts::Observers observers = {});
+// `placement`: none for block order. Errors: those of simulation::NetworkPaths::make; a node that dies and does not
+// exist; where none dies, what never matches, with its rank and operation.
+Result<FluidOutcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
+                         const FluidOptions& options = {}, hosts::Observers observers = {});
 
 } // namespace kumihimo::fluid

@@ -9,7 +9,7 @@ namespace kumihimo::fluid {
 
 using hosts::never;
 
-Network::Network(const simulation::Network& paths, const Tolerance& tolerance, OfPrograms programs)
+Network::Network(const simulation::NetworkPaths& paths, const Tolerance& tolerance, OfPrograms programs)
     : paths_(paths), fluid_(paths.capacities()),
       stopped_(static_cast<std::size_t>(paths.machine().topology->nodes()), 0),
       link_bytes_(static_cast<std::size_t>(paths.link_bound())), waiting_(static_cast<std::size_t>(paths.link_bound())),
@@ -102,7 +102,7 @@ void Network::start(std::uint32_t id, double limit, double first_use) {
   solve_at_ = std::min(solve_at_, now_ + late);
 }
 
-Time Network::work_time(std::int32_t rank, const goal::Operation& of) const {
+Time Network::work_time(std::int32_t rank, const goal::GraphOperation& of) const {
   if (of.kind == goal::Kind::calc) return of.size;
   const double bytes = static_cast<double>(of.size);
   return picoseconds(bytes * paths_.slowdown(bytes) / paths_.reduction_rate(rank) + paths_.reduction_cost(rank));
@@ -110,7 +110,7 @@ Time Network::work_time(std::int32_t rank, const goal::Operation& of) const {
 
 // What does not depend on the length takes the time of an equivalent number of bytes. A sum that misses the cache takes
 // more of the thread, which comes first, but no more of the memory.
-std::uint32_t Network::work(Time now, std::int32_t rank, const goal::Operation& operation, Time noise) {
+std::uint32_t Network::work(Time now, std::int32_t rank, const goal::GraphOperation& operation, Time noise) {
   now_ = now;
   const std::uint32_t id = place();
   UnderWay& of = messages_[id];

@@ -37,7 +37,7 @@ class Network {
   static constexpr bool between_ranks = true;
 
   // `paths` must outlive the network.
-  explicit Network(const simulation::Network& paths, const Tolerance& tolerance = {}, OfPrograms programs = {});
+  explicit Network(const simulation::NetworkPaths& paths, const Tolerance& tolerance = {}, OfPrograms programs = {});
 
   // From `now` on, which is not before the last time; the answer names it until the advance after the one that
   // delivered it.
@@ -54,8 +54,8 @@ class Network {
   Time pause(std::uint32_t id) const { return messages_[id].pause; }
   bool leaves_early(std::int32_t from, std::int32_t to, std::uint64_t bytes) const;
   // A sum or a copy of bytes, or a computation; `noise` makes it longer.
-  std::uint32_t work(Time now, std::int32_t rank, const goal::Operation& of, Time noise);
-  Time work_time(std::int32_t rank, const goal::Operation& of) const; // without others
+  std::uint32_t work(Time now, std::int32_t rank, const goal::GraphOperation& of, Time noise);
+  Time work_time(std::int32_t rank, const goal::GraphOperation& of) const; // without others
   Time offload_time(std::int32_t ranks) const { return picoseconds(paths_.offload_seconds(ranks)); }
 
   Time next() const; // never: nothing will happen
@@ -106,7 +106,7 @@ class Network {
   bool is_crowded() const { return flows_ > tolerance_.above; }
   void solve();
 
-  const simulation::Network& paths_;
+  const simulation::NetworkPaths& paths_;
   simulation::Fluid fluid_;
   std::vector<UnderWay> messages_;
   std::vector<std::uint32_t> of_flow_; // the message of a flow

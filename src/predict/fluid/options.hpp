@@ -18,7 +18,7 @@ struct Tolerance {
 // Each change is solved alone.
 inline constexpr Tolerance no_tolerance{std::numeric_limits<std::int64_t>::max(), 0};
 
-struct Options : hosts::Options {
+struct FluidOptions : hosts::HostsOptions {
   Tolerance tolerance;
 };
 

@@ -36,13 +36,13 @@ Result<Placement> placed(const Job& job, std::int32_t ranks, const std::optional
 
 } // namespace
 
-Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
-                              bool scalar_reduction, double rank_bytes) {
+Result<NetworkPaths> NetworkPaths::make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
+                                        bool scalar_reduction, double rank_bytes) {
   const Machine& machine = job.machine;
   if (machine.whole_machine_error)
     return wrong_value(machine.whole_machine_error->problem, {}, "give a part of the machine by --shape or --box");
   const auto seats = TRY(placed(job, ranks, placement));
-  Network n;
+  NetworkPaths n;
   n.machine_ = &machine;
   for (std::int32_t r = 0; r < ranks; ++r) n.node_.push_back(seats.node(Rank{r}).value);
   n.leaves_node_ = std::any_of(n.node_.begin(), n.node_.end(), [&](std::int32_t v) { return v != n.node_.front(); });
@@ -137,7 +137,7 @@ double missing(double bytes, double cache) { return std::clamp(bytes / cache - 1
 } // namespace
 
 // By node, since nodes may have different numbers of ranks. The memory's bandwidth counts for what misses all caches.
-void Network::add_copies(double rank_bytes, bool scalar_reduction) {
+void NetworkPaths::add_copies(double rank_bytes, bool scalar_reduction) {
   const NodeNumbers& node = machine_->node;
   const NodeCopies& copies = *node.copies;
   const auto ranks = static_cast<Resource>(node_.size());
@@ -178,7 +178,7 @@ void Network::add_copies(double rank_bytes, bool scalar_reduction) {
 }
 
 // Between ranks of a node with numbers of copies.
-Path Network::path_of_copies(std::int32_t node, double bytes, bool summed, double latency) const {
+Path NetworkPaths::path_of_copies(std::int32_t node, double bytes, bool summed, double latency) const {
   latency += turn_seconds(node);
   if (bytes < streamed_bytes_) return {short_rate_ * factor_[node] / (summed ? 1 : 2), copy_cost_, latency};
   const auto& [copied, streamed] = copying_[node];
@@ -188,7 +188,7 @@ Path Network::path_of_copies(std::int32_t node, double bytes, bool summed, doubl
 }
 
 // A slow node's links are as slow as its memory.
-void Network::add_levels(const Job& job) {
+void NetworkPaths::add_levels(const Job& job) {
   const NodeNumbers& node = job.machine.node;
   within_.push_back({0, node.shared_memory_bandwidth.value.value, node.shared_memory_latency.value.value});
   const std::vector<Level>& levels = job.levels();
@@ -208,31 +208,31 @@ void Network::add_levels(const Job& job) {
   }
 }
 
-const Network::LevelLinks& Network::between(std::int32_t from, std::int32_t to) const {
+const NetworkPaths::LevelLinks& NetworkPaths::between(std::int32_t from, std::int32_t to) const {
   std::size_t shared = 0;
   while (shared + 1 < within_.size() && group(from, within_[shared + 1]) == group(to, within_[shared + 1])) ++shared;
   return within_[shared];
 }
 
 // Some message on the way leaves the innermost group that both share, or joins two of its parts.
-double Network::least_latency_within_node(std::int32_t from, std::int32_t to) const {
+double NetworkPaths::least_latency_within_node(std::int32_t from, std::int32_t to) const {
   double least = std::numeric_limits<double>::infinity();
   for (const LevelLinks* level = &within_.front(); level <= &between(from, to); ++level)
     least = std::min(least, level->latency);
   return least;
 }
 
-bool Network::is_eager(const Transfer& t) const {
+bool NetworkPaths::is_eager(const Transfer& t) const {
   const bool put = t.lanes == Lanes::concurrent && puts_;
   return has_eager() && !put && node_[t.from] != node_[t.to] && is_copied(t);
 }
 
-bool Network::has_many_peers(const Program& program) const {
+bool NetworkPaths::has_many_peers(const Program& program) const {
   const auto& most = machine_->software.eager_peers;
   return most && peers_of(program) > most->value;
 }
 
-Path Network::append_path(const Transfer& transfer, std::vector<Resource>& resources) const {
+Path NetworkPaths::append_path(const Transfer& transfer, std::vector<Resource>& resources) const {
   const auto& [from, to, bytes, lanes, many_peers, summed] = transfer;
   const std::int32_t a = node_[from], b = node_[to];
   if (a == b) {
@@ -281,12 +281,12 @@ Path Network::append_path(const Transfer& transfer, std::vector<Resource>& resou
   return path;
 }
 
-double Network::setup_seconds(Lanes lanes) const {
+double NetworkPaths::setup_seconds(Lanes lanes) const {
   return lanes == Lanes::concurrent && puts_ && leaves_node_ ? machine_->software.put_setup->value.value : 0;
 }
 
 // Pairs get their resources as they first exchange something.
-void Network::append_exchange(std::int32_t a, std::int32_t b, std::vector<Resource>& resources) const {
+void NetworkPaths::append_exchange(std::int32_t a, std::int32_t b, std::vector<Resource>& resources) const {
   std::vector<std::int32_t>& partners = partners_[static_cast<std::size_t>(a)];
   const auto at = static_cast<std::int32_t>(std::find(partners.begin(), partners.end(), b) - partners.begin());
   if (at == most_partners) return;
@@ -294,32 +294,32 @@ void Network::append_exchange(std::int32_t a, std::int32_t b, std::vector<Resour
   resources.push_back(first_pair_ + a * most_partners + at);
 }
 
-void Network::append_copy(std::int32_t rank, std::vector<Resource>& resources) const {
+void NetworkPaths::append_copy(std::int32_t rank, std::vector<Resource>& resources) const {
   resources.insert(resources.end(), copy_traffic, memory(rank));
   if (!has_copies()) return;
   resources.push_back(copier(rank));
   if (shares_processors(node_[rank])) resources.push_back(copying(rank));
 }
 
-void Network::append_sum(std::int32_t rank, std::vector<Resource>& resources) const {
+void NetworkPaths::append_sum(std::int32_t rank, std::vector<Resource>& resources) const {
   resources.push_back(reducer(rank));
   resources.insert(resources.end(), sum_traffic, memory(rank));
   if (shares_processors(node_[rank])) resources.push_back(summing(rank));
 }
 
-double Network::longest_turn() const {
+double NetworkPaths::longest_turn() const {
   double longest = 0;
   for (std::int32_t v = 0; v < nodes_; ++v) longest = std::max(longest, turn_seconds(v));
   return longest;
 }
 
-double Network::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node, double bytes) const {
+double NetworkPaths::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node, double bytes) const {
   const double thread = reduction_rate(rank) / slowdown(bytes);
   const double alone = std::min(thread / here, capacity_[memory(rank)] / (sum_traffic * on_node));
   return shares_processors(node_[rank]) ? std::min(alone, capacity_[summing(rank)] / on_node) : alone;
 }
 
-bool Network::offloads(DataType type, std::optional<Operation> operation) const {
+bool NetworkPaths::offloads(DataType type, std::optional<Operation> operation) const {
   if (!machine_->offload) return false;
   if (!operation) return true;
   if (type == DataType::opaque || operation == Operation::user) return false;
@@ -327,7 +327,7 @@ bool Network::offloads(DataType type, std::optional<Operation> operation) const 
   return !known || known->value.contains(*operation);
 }
 
-double Network::seconds_of(const Work& work, std::int32_t rank) const {
+double NetworkPaths::seconds_of(const Work& work, std::int32_t rank) const {
   const NodeNumbers& numbers = machine_->node;
   const std::int32_t node = node_[rank];
   const double share = factor_[node] / ranks_on_[node];
@@ -335,14 +335,14 @@ double Network::seconds_of(const Work& work, std::int32_t rank) const {
   return seconds_at({flops * share, numbers.memory_bandwidth.value.value * share}, work);
 }
 
-Status Network::can_compute(const Work& work) const {
+Status NetworkPaths::can_compute(const Work& work) const {
   if (work.flops <= 0 || machine_->node.flop_rate) return Nothing{};
   return not_applicable(
       fmt::format("a compute step of {} flops needs node.flop_rate, which {} lacks", work.flops, machine_->name), {},
       "give the time in seconds, or a machine file with that rate");
 }
 
-Status Network::can_offload(const DataLayout& data, std::optional<std::int64_t> bytes) const {
+Status NetworkPaths::can_offload(const DataLayout& data, std::optional<std::int64_t> bytes) const {
   if (!bytes) return Nothing{};
   if (!machine_->offload)
     return not_applicable("the schedule offloads to the network, but the machine file has no [offload] section",
@@ -364,12 +364,12 @@ Status Network::can_offload(const DataLayout& data, std::optional<std::int64_t> 
   return Nothing{};
 }
 
-double Network::offload_seconds(std::int64_t ranks) const {
+double NetworkPaths::offload_seconds(std::int64_t ranks) const {
   const OffloadNumbers& numbers = *machine_->offload;
   return numbers.base_latency.value.value + numbers.stage_latency.value.value * std::log2(static_cast<double>(ranks));
 }
 
-std::string Network::name_of(Resource r) const {
+std::string NetworkPaths::name_of(Resource r) const {
   if (r < link_bound_) return "link " + machine_->topology->describe(LinkId{r}).name;
   if (r < first_receiver_) return fmt::format("sending engines of node {}", r - first_sender_);
   if (r < first_memory_) return fmt::format("receiving engines of node {}", r - first_receiver_);

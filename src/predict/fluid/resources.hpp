@@ -46,12 +46,12 @@ struct Transfer {
   bool summed = false;     // the receiver sums it up, which append_sum() counts, and does not copy it
 };
 
-class Network {
+class NetworkPaths {
  public:
   // `placement`: none for block order. The job must outlive the network. `rank_bytes`: of the buffers of a rank, which
   // say what caches its data are in.
-  static Result<Network> make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
-                              bool scalar_reduction, double rank_bytes = 0);
+  static Result<NetworkPaths> make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
+                                   bool scalar_reduction, double rank_bytes = 0);
 
   // Appends the resources of a message from one rank to another. A resource that each byte uses twice is appended twice
   // and so has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.

@@ -19,7 +19,7 @@ std::vector<std::uint32_t> waiting_operations(const Graph& graph, std::int32_t r
     if ((left[i] = operations[i].waits_for) == 0) started.push_back(i);
   for (std::size_t at = 0; at < started.size(); ++at) {
     const std::uint32_t i = started[at];
-    const Operation& of = operations[i];
+    const GraphOperation& of = operations[i];
     const bool ended = ends.of(rank, i) != never;
     if (!ended && of.kind != Kind::join) waiting.push_back(i);
     const std::uint32_t from = of.first + (ended ? 0 : of.after_end); // those that wait for the start come last

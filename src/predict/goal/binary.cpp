@@ -65,7 +65,7 @@ class BinaryReader {
     GraphBuilder builder;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::size_t at = first + operation_bytes * i;
-      Operation operation;
+      GraphOperation operation;
       const auto kind = static_cast<std::uint8_t>(part[at + 4]);
       if (kind < 1 || kind > 3) return wrong_value(fmt::format("the kind of operation {} must be 1, 2 or 3", i), kind);
       operation.kind = static_cast<Kind>(kind);

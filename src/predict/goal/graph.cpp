@@ -8,7 +8,7 @@
 
 namespace kumihimo::goal {
 
-std::uint32_t GraphBuilder::add(Operation operation, std::string label) {
+std::uint32_t GraphBuilder::add(GraphOperation operation, std::string label) {
   if (!label.empty()) {
     graph_.labels.resize(graph_.operations.size());
     graph_.labels.push_back(std::move(label));
@@ -20,7 +20,7 @@ std::uint32_t GraphBuilder::add(Operation operation, std::string label) {
 Graph GraphBuilder::finish() {
   auto& operations = graph_.operations;
   if (!graph_.labels.empty()) graph_.labels.resize(operations.size());
-  for (Operation& each : operations) each.waits_for = each.after_end = each.after_start = 0;
+  for (GraphOperation& each : operations) each.waits_for = each.after_end = each.after_start = 0;
   for (const Edge& edge : edges_) {
     ++operations[edge.operation].waits_for;
     ++(edge.start ? operations[edge.on].after_start : operations[edge.on].after_end);
@@ -45,7 +45,7 @@ std::optional<std::uint32_t> in_cycle(const Graph& graph) {
     if ((left[i] = operations[i].waits_for) == 0) ready.push_back(i);
   std::size_t done = 0;
   for (; done < ready.size(); ++done) {
-    const Operation& of = operations[ready[done]];
+    const GraphOperation& of = operations[ready[done]];
     for (std::uint32_t d = of.first; d < of.first + of.after_end + of.after_start; ++d)
       if (--left[graph.dependents[d]] == 0) ready.push_back(graph.dependents[d]);
   }
@@ -56,7 +56,7 @@ std::optional<std::uint32_t> in_cycle(const Graph& graph) {
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
     if (left[i] == 0) continue;
     at = i;
-    const Operation& of = operations[i];
+    const GraphOperation& of = operations[i];
     for (std::uint32_t d = of.first; d < of.first + of.after_end + of.after_start; ++d) before[graph.dependents[d]] = i;
   }
   for (std::size_t steps = 0; steps < operations.size(); ++steps) at = before[at];
@@ -67,7 +67,7 @@ namespace {
 
 std::uint64_t hash_of(const Graph& graph) {
   std::uint64_t h = graph.operations.size();
-  for (const Operation& each : graph.operations) {
+  for (const GraphOperation& each : graph.operations) {
     h = mixed(h, each.size);
     h = mixed(h, static_cast<std::uint64_t>(static_cast<std::uint32_t>(each.peer)) << 32 | each.tag);
     h = mixed(h, static_cast<std::uint64_t>(each.waits_for) << 32 | static_cast<std::uint64_t>(each.kind) << 16 |
@@ -84,7 +84,7 @@ std::uint32_t Graphs::add(Graph graph) {
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto it = first; it != last; ++it)
     if (graphs_[it->second] == graph) return it->second;
-  for (const Operation& each : graph.operations) {
+  for (const GraphOperation& each : graph.operations) {
     cpus_ = std::max(cpus_, each.cpu + 1), nics_ = std::max(nics_, each.nic + 1);
     const bool matches = each.kind == Kind::send || each.kind == Kind::receive;
     wildcards_ |= matches && (each.tag == any_tag || each.peer == any_peer);
@@ -98,13 +98,13 @@ std::uint32_t Graphs::add(Graph graph) {
 
 std::string Graphs::name_of(std::int32_t rank, std::uint32_t operation) const {
   const Graph& graph = of(rank);
-  const Operation& each = graph.operations[operation];
+  const GraphOperation& each = graph.operations[operation];
   const std::string label = graph.label(operation);
   const std::string name = label.empty() ? fmt::format("operation {}", operation) : fmt::format("'{}'", label);
   return goal::name_of(rank, each, name, peer(rank, each.peer));
 }
 
-std::string name_of(std::int32_t rank, const Operation& each, const std::string& name, std::int32_t peer) {
+std::string name_of(std::int32_t rank, const GraphOperation& each, const std::string& name, std::int32_t peer) {
   if (each.kind == Kind::calc) return fmt::format("rank {}: calc {}", rank, name);
   if (each.kind == Kind::join) return fmt::format("rank {}: {}", rank, name);
   const bool sends = each.kind == Kind::send;

@@ -25,7 +25,7 @@ using Time = std::uint64_t;                        // picoseconds
 inline constexpr std::uint64_t picoseconds = 1000; // in a nanosecond
 inline constexpr std::uint64_t most_nanoseconds = std::uint64_t{1} << 50, most_message_bytes = std::uint64_t{1} << 46;
 
-struct Operation {
+struct GraphOperation {
   std::uint64_t size = 0;       // bytes; of calc: picoseconds
   std::int32_t peer = any_peer; // forward distance to it, (peer - rank) modulo the number of ranks
   std::uint32_t tag = 0;
@@ -39,12 +39,12 @@ struct Operation {
   // Of a send: its pause after each packet (pacing), in thousandths of the packet's time on a link. Models without
   // packets ignore it.
   std::uint32_t gap = 0;
-  bool operator==(const Operation&) const = default;
+  bool operator==(const GraphOperation&) const = default;
 };
 
 // The operations of one rank, or of several that do the same with peers at the same distances.
 struct Graph {
-  std::vector<Operation> operations;
+  std::vector<GraphOperation> operations;
   std::vector<std::uint32_t> dependents;
   std::vector<std::string> labels; // of the operations; empty: none has one
   bool operator==(const Graph&) const = default;
@@ -53,7 +53,7 @@ struct Graph {
 
 class GraphBuilder {
  public:
-  std::uint32_t add(Operation operation, std::string label = {});
+  std::uint32_t add(GraphOperation operation, std::string label = {});
   // `operation` starts after the end (or the start) of `on`.
   void after_end(std::uint32_t operation, std::uint32_t on) { edges_.push_back({on, operation, false}); }
   void after_start(std::uint32_t operation, std::uint32_t on) { edges_.push_back({on, operation, true}); }
@@ -114,6 +114,6 @@ class Graphs {
 };
 
 // The same of any operation, with the rank that its distance leads to; `name`: "operation 7".
-std::string name_of(std::int32_t rank, const Operation& operation, const std::string& name, std::int32_t peer);
+std::string name_of(std::int32_t rank, const GraphOperation& operation, const std::string& name, std::int32_t peer);
 
 } // namespace kumihimo::goal

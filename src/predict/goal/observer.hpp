@@ -9,7 +9,7 @@ namespace kumihimo::goal {
 
 // A calc; a send, or an arrival, as long as it occupies a processor (loggp) or is in software (packet). Times in
 // picoseconds.
-struct Work {
+struct ProcessorWork {
   std::int32_t rank = 0;
   std::int32_t peer = 0;             // of a send its receiver, of an arrival its sender
   std::uint32_t operation = 0;       // of `rank`; of an arrival: the send of `peer`
@@ -22,7 +22,7 @@ struct Work {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void busy(const Work& work) = 0;
+  virtual void busy(const ProcessorWork& work) = 0;
 };
 
 } // namespace kumihimo::goal

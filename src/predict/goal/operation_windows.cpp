@@ -4,7 +4,7 @@
 
 namespace kumihimo::goal {
 
-std::uint32_t OperationWindow::add(const Operation& operation) {
+std::uint32_t OperationWindow::add(const GraphOperation& operation) {
   if (size_ % in_piece == 0) {
     auto& spare = shared_->spare;
     if (spare.empty()) spare.push_back(std::make_unique<Piece>());
@@ -77,7 +77,7 @@ std::pair<std::uint32_t, std::uint32_t> OperationWindows::extended(std::int32_t 
 Error OperationWindows::error(const Unmatched& unmatched, std::uint64_t left) {
   if (!unmatched.any()) return failed("operations were left that wait for no message");
   const std::uint32_t number = unmatched.first().operation;
-  const Operation& operation = of(unmatched.rank(), number);
+  const GraphOperation& operation = of(unmatched.rank(), number);
   const std::string name = fmt::format("operation {}", number);
   return unmatched.error(name_of(unmatched.rank(), operation, name, peer(unmatched.rank(), operation.peer)), true,
                          left);

@@ -25,7 +25,7 @@ class OperationWindow {
  public:
   // For makers, as GraphBuilder has them. What a maker refers to must wait for the calc that it told last, or be kept:
   // other operations may be gone.
-  std::uint32_t add(const Operation& operation);
+  std::uint32_t add(const GraphOperation& operation);
   void after_end(std::uint32_t operation, std::uint32_t on);
   void after_start(std::uint32_t operation, std::uint32_t on) { after(operation, on, &Slot::start); }
   std::size_t size() const { return size_; }
@@ -44,7 +44,7 @@ class OperationWindow {
     std::uint32_t first = no_link, last = no_link; // dependents, in the order in which they were named
   };
   struct Slot {
-    Operation operation;
+    GraphOperation operation;
     Moment start, end;
     Time ready = 0;         // when it may start, as far as is known
     std::uint32_t left = 0; // of the operations that it waits for
@@ -98,7 +98,7 @@ class OperationWindows {
     const std::int32_t left = ranks() - rank;
     return distance < left ? rank + distance : distance - left;
   }
-  const Operation& of(std::int32_t rank, std::uint32_t i) { return slot(rank, i).operation; }
+  const GraphOperation& of(std::int32_t rank, std::uint32_t i) { return slot(rank, i).operation; }
 
   // fn(operation, time from which it may start)
   template <class Fn>

@@ -38,7 +38,7 @@ Status ProgramSegments::open(std::int32_t rank) {
   return Nothing{};
 }
 
-std::int32_t ProgramSegments::ranks_of_lane(std::int32_t rank, const Operation& operation) const {
+std::int32_t ProgramSegments::ranks_of_lane(std::int32_t rank, const GraphOperation& operation) const {
   return ranks_of_[of(rank).lanes[lane_of(operation)].rounds.index];
 }
 
@@ -99,7 +99,7 @@ ProgramSegments::Part* ProgramSegments::make(std::int32_t rank, std::uint32_t l,
   part->lane = l, part->segment = segment;
   part->to_end = part->left = static_cast<std::uint32_t>(operations.size());
   part->states.clear();
-  for (const Operation& each : operations) {
+  for (const GraphOperation& each : operations) {
     part->states.push_back({each.waits_for, {}});
     part->left += each.kind == Kind::send;
     wanted_ += each.kind != Kind::join;

@@ -33,13 +33,13 @@ class ProgramSegments {
   std::int32_t ranks() const { return set_.ranks(); }
   const Program& program(std::int32_t rank) const { return of(rank).program; } // its lanes without rounds if it is long
   std::int32_t most_lanes() const { return most_lanes_; }                      // of a rank
-  static std::uint32_t lane_of(const Operation& of) { return 256U * of.cpu + of.nic; } // of its rank
-  std::int32_t ranks_of_lane(std::int32_t rank, const Operation& of) const;            // that have it, by its id
+  static std::uint32_t lane_of(const GraphOperation& of) { return 256U * of.cpu + of.nic; } // of its rank
+  std::int32_t ranks_of_lane(std::int32_t rank, const GraphOperation& of) const;            // that have it, by its id
   std::int32_t peer(std::int32_t rank, std::int32_t distance) const {
     const std::int32_t left = ranks() - rank;
     return distance < left ? rank + distance : distance - left;
   }
-  const Operation& of(std::int32_t rank, std::uint32_t i) const {
+  const GraphOperation& of(std::int32_t rank, std::uint32_t i) const {
     const Part& part = part_of(rank, i);
     return part.graph.operations[i - part.first];
   }
@@ -59,7 +59,7 @@ class ProgramSegments {
   template <class Fn>
   void ended(std::int32_t rank, std::uint32_t i, Time time, Fn&& fn) {
     Part& part = part_of(rank, i);
-    const Operation& operation = part.graph.operations[i - part.first];
+    const GraphOperation& operation = part.graph.operations[i - part.first];
     for (std::uint32_t d = operation.first; d < operation.first + operation.after_end; ++d)
       if (const std::uint32_t next = part.graph.dependents[d]; --part.states[next].left == 0)
         fn(part.first + next, time);

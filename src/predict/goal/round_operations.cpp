@@ -113,7 +113,7 @@ Result<Point> RoundOperations::add_round(GraphBuilder& graph, OfLane& lane, cons
 bool RoundOperations::renew(Graph& graph, const std::vector<char>& present, const OfLane& lane, std::int64_t from,
                             std::int64_t to) const {
   auto at = graph.operations.begin();
-  const auto next = [&]() -> Operation& {
+  const auto next = [&]() -> GraphOperation& {
     while (at->kind == Kind::join) ++at;
     return *at++;
   };
@@ -130,7 +130,7 @@ bool RoundOperations::renew(Graph& graph, const std::vector<char>& present, cons
       const std::int64_t bytes = bytes_of(step, values);
       if (step.has_data() && *was_present++ != (bytes > 0)) return false;
       if (step.has_data() && bytes == 0) continue;
-      Operation& operation = next();
+      GraphOperation& operation = next();
       operation.size = static_cast<std::uint64_t>(bytes);
       if (operation.kind == Kind::sum || operation.kind == Kind::copy) continue;
       operation.tag += static_cast<std::uint32_t>(to - from);
@@ -152,7 +152,7 @@ Point RoundOperations::joined(GraphBuilder& graph, const Point& point) {
 }
 
 // The processor and the interface of an operation of the lane.
-void RoundOperations::place(const OfLane& lane, Operation& operation) const {
+void RoundOperations::place(const OfLane& lane, GraphOperation& operation) const {
   if (rates_.in_bytes) {
     operation.cpu = static_cast<std::uint8_t>(lane.here / 256), operation.nic = static_cast<std::uint8_t>(lane.here);
     return;
@@ -162,8 +162,8 @@ void RoundOperations::place(const OfLane& lane, Operation& operation) const {
   operation.nic = static_cast<std::uint8_t>(lane.index % static_cast<std::uint32_t>(rates_.nics));
 }
 
-std::optional<Operation> RoundOperations::work(const OfLane& lane, Kind kind, std::int64_t bytes) const {
-  Operation work;
+std::optional<GraphOperation> RoundOperations::work(const OfLane& lane, Kind kind, std::int64_t bytes) const {
+  GraphOperation work;
   work.kind = kind, work.size = static_cast<std::uint64_t>(bytes);
   if (rates_.in_bytes) {
     place(lane, work);
@@ -195,7 +195,7 @@ Status RoundOperations::plan_compute(OfLane& lane, const kumihimo::Work& work) {
   const auto seconds = rates_.seconds_of ? rates_.seconds_of(work, rank_) : seconds_of(work, rates_.compute);
   if (!seconds) return rates_.seconds_of ? seconds.error() : at_rank(seconds.error());
   if (*seconds * 1e12 >= static_cast<double>(longest_run)) return run_too_long();
-  Operation calc;
+  GraphOperation calc;
   calc.kind = Kind::calc, calc.size = static_cast<std::uint64_t>(std::llround(*seconds * 1e12));
   if (rates_.in_bytes) place(lane, calc);
   lane.present.push_back(calc.size > 0);
@@ -207,7 +207,7 @@ Status RoundOperations::plan_offload(OfLane& lane, std::int64_t segment, std::in
   if (!rates_.in_bytes)
     return not_applicable("graphs of operations know no engine of the network, which an offload step needs", {},
                           "take another algorithm, or simulate it alone in the model flow");
-  Operation offload;
+  GraphOperation offload;
   offload.kind = Kind::offload, offload.size = static_cast<std::uint64_t>(bytes);
   offload.tag = tag_of(lane, segment, lane.offloads++);
   place(lane, offload);
@@ -222,7 +222,7 @@ Status RoundOperations::plan_message(OfLane& lane, const Step& step, std::int64_
     return at_rank(wrong_value(fmt::format("a peer must be a rank from 0 to {}", set_.ranks() - 1), peer, verify_it));
   if (bytes > static_cast<std::int64_t>(most_message_bytes))
     return at_rank(wrong_value(fmt::format("a message must have at most {} bytes", most_message_bytes), bytes));
-  Operation message;
+  GraphOperation message;
   message.kind = step.sends() ? Kind::send : Kind::receive;
   message.size = step.is_signal() && !rates_.in_bytes ? 1 : static_cast<std::uint64_t>(bytes);
   message.peer = distance_(static_cast<std::int32_t>(peer));

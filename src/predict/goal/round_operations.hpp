@@ -80,7 +80,7 @@ class RoundOperations {
 
  private:
   struct Planned { // a step: its operation, and the work behind it; either may be missing
-    std::optional<Operation> operation, behind;
+    std::optional<GraphOperation> operation, behind;
   };
   Result<Point> add_round(GraphBuilder& graph, OfLane& lane, const RoundGraph::Vertex& vertex, std::int64_t segment,
                           Point start);
@@ -88,11 +88,11 @@ class RoundOperations {
   Status plan_compute(OfLane& lane, const kumihimo::Work& work);
   Status plan_offload(OfLane& lane, std::int64_t segment, std::int64_t bytes);
   Status plan_message(OfLane& lane, const Step& step, std::int64_t bytes, std::int64_t gap, const LoopValues& values);
-  std::optional<Operation> work(const OfLane& lane, Kind kind, std::int64_t bytes) const;
+  std::optional<GraphOperation> work(const OfLane& lane, Kind kind, std::int64_t bytes) const;
   std::int64_t bytes_of(const Step& step, const LoopValues& values) const {
     return step.has_data() ? binding_.length(step.extent(), values) * set_.data->type_bytes : 0;
   }
-  void place(const OfLane& lane, Operation& operation) const;
+  void place(const OfLane& lane, GraphOperation& operation) const;
   std::int64_t tags_of_lane() const;
   std::uint32_t tag_of(const OfLane& lane, std::int64_t segment, std::int64_t n) const;
 

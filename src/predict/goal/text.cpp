@@ -172,7 +172,7 @@ class TextReader {
   }
 
   Status read_operation(std::string_view kind, std::string_view label) {
-    Operation operation;
+    GraphOperation operation;
     std::string_view option;
     if (kind == "calc") {
       operation.kind = Kind::calc;
@@ -244,7 +244,7 @@ std::string text_of(const Graphs& graphs) {
                           std::none_of(graph.labels.begin(), graph.labels.end(), std::mem_fn(&std::string::empty));
     const auto label = [&](std::uint32_t i) { return labelled ? graph.labels[i] : fmt::format("l{}", i + 1); };
     for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
-      const Operation& each = graph.operations[i];
+      const GraphOperation& each = graph.operations[i];
       fmt::format_to(out, "{}: ", label(i));
       if (each.kind == Kind::calc || each.kind == Kind::join) {
         fmt::format_to(out, "calc {} cpu {}\n", each.size / picoseconds, each.cpu);
@@ -256,7 +256,7 @@ std::string text_of(const Graphs& graphs) {
                      each.tag == any_tag ? "-1" : std::to_string(each.tag), each.cpu, each.nic);
     }
     for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
-      const Operation& each = graph.operations[i];
+      const GraphOperation& each = graph.operations[i];
       for (std::uint32_t d = 0; d < each.after_end + each.after_start; ++d)
         fmt::format_to(out, "{} {} {}\n", label(graph.dependents[each.first + d]),
                        d < each.after_end ? "requires" : "irequires", label(i));

@@ -12,7 +12,7 @@ std::int32_t rank_of(const Waiting& w) { return w.message ? w.envelope.sender : 
 // Of a rank with such an envelope, wildcards apart.
 std::int64_t count(const Graphs& graphs, Kind kind, std::int32_t rank, std::int32_t peer, std::uint32_t tag) {
   std::int64_t n = 0;
-  for (const Operation& operation : graphs.of(rank).operations)
+  for (const GraphOperation& operation : graphs.of(rank).operations)
     n += operation.kind == kind && operation.tag == tag && graphs.peer(rank, operation.peer) == peer;
   return n;
 }

@@ -21,7 +21,7 @@ class WholeOperations {
   std::int32_t cpus() const { return graphs_.cpus(); }
   std::int32_t nics() const { return graphs_.nics(); }
   std::int32_t peer(std::int32_t rank, std::int32_t distance) const { return graphs_.peer(rank, distance); }
-  const Operation& of(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
+  const GraphOperation& of(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
 
   // fn(operation, time from which it may start), of those that wait for none.
   template <class Fn>
@@ -37,13 +37,13 @@ class WholeOperations {
   // fn: of those that wait for nothing else any more.
   template <class Fn>
   void started(std::int32_t rank, std::uint32_t i, Time time, Fn&& fn) {
-    const Operation& operation = of(rank, i);
+    const GraphOperation& operation = of(rank, i);
     if (operation.after_start > 0)
       waits_.less(rank, graphs_.of(rank), operation.first + operation.after_end, operation.after_start, time, fn);
   }
   template <class Fn>
   void ended(std::int32_t rank, std::uint32_t i, Time time, Fn&& fn) {
-    const Operation& operation = of(rank, i);
+    const GraphOperation& operation = of(rank, i);
     const std::uint32_t at_start = operation.kind == Kind::join ? operation.after_start : 0;
     waits_.less(rank, graphs_.of(rank), operation.first, operation.after_end + at_start, time, fn);
   }

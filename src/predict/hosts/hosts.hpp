@@ -78,7 +78,8 @@ class Hosts {
  public:
   // What is referred to outlives this. The operations are used up.
   Hosts(Operations& operations, std::span<const std::int32_t> nodes, const Software& software,
-        const LocalCopies& copies, Net& network, Matching matching, const Options& options, Observers observers = {})
+        const LocalCopies& copies, Net& network, Matching matching, const HostsOptions& options,
+        Observers observers = {})
       : options_(options), operations_(operations), nodes_(nodes), software_(software), copies_(copies),
         observers_(observers), network_(network), matching_(std::move(matching)), stride_(servers_of(operations)),
         servers_(stride_ * static_cast<std::size_t>(operations.ranks())) {
@@ -108,7 +109,7 @@ class Hosts {
     now_ = now;
     const UnderWay& message = under_way_[id];
     if constexpr (of_programs) return reaches(message, network_.taking(id), now_);
-    const goal::Operation& send = of(message);
+    const goal::GraphOperation& send = of(message);
     const std::int32_t receiver = operations_.peer(message.sender, send.peer);
     const Time taking = node_of(receiver) == node_of(message.sender) ? 0 : software_.taking(send);
     const Time wait = between_ranks ? 0 : software_.arriving(send);
@@ -199,14 +200,14 @@ class Hosts {
     const auto peers = static_cast<std::uint64_t>(operations_.ranks());
     return (static_cast<std::uint64_t>(rank) * stride_ + number) * peers + static_cast<std::uint64_t>(peer);
   }
-  std::uint64_t key(std::int32_t rank, const goal::Operation& send) const {
+  std::uint64_t key(std::int32_t rank, const goal::GraphOperation& send) const {
     return key(rank, server_of(send), send.peer);
   }
 
-  const goal::Operation& operation(std::int32_t rank, std::uint32_t i) const { return operations_.of(rank, i); }
-  const goal::Operation& of(const UnderWay& message) const { return operation(message.sender, message.send); }
+  const goal::GraphOperation& operation(std::int32_t rank, std::uint32_t i) const { return operations_.of(rank, i); }
+  const goal::GraphOperation& of(const UnderWay& message) const { return operation(message.sender, message.send); }
   // The processor or the interface of an operation, or of what takes its message: a number within the rank.
-  std::uint32_t server_of(const goal::Operation& of) const {
+  std::uint32_t server_of(const goal::GraphOperation& of) const {
     if constexpr (of_programs)
       return Operations::lane_of(of);
     else
@@ -251,7 +252,7 @@ class Hosts {
     }
   }
   std::int32_t node_of(std::int32_t rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
-  Time cost_of(std::int32_t rank, const goal::Operation& send) const {
+  Time cost_of(std::int32_t rank, const goal::GraphOperation& send) const {
     const bool local = node_of(rank) == node_of(operations_.peer(rank, send.peer)); // a copy's time is its own
     return local ? 0 : software_.sending(send);
   }
@@ -259,7 +260,7 @@ class Hosts {
 
   // A join ends at once. Of programs an operation starts at once, too, but for long chains of those that take no time.
   void release(std::int32_t rank, std::uint32_t i, Time ready) {
-    const goal::Operation& of = operation(rank, i);
+    const goal::GraphOperation& of = operation(rank, i);
     if (of.kind == Kind::join) return end(rank, i, ready);
     if constexpr (of_programs) {
       constexpr int deepest = 50;
@@ -273,7 +274,7 @@ class Hosts {
     push(std::max(now_, ready), rank, i, Step::start);
   }
   void end(std::int32_t rank, std::uint32_t i, Time time) {
-    const goal::Operation& of = operation(rank, i);
+    const goal::GraphOperation& of = operation(rank, i);
     const bool join = of.kind == Kind::join;
     if (is_dead(rank, time)) return;
     if (outcome_.ends) outcome_.ends->set(rank, i, time);
@@ -294,7 +295,7 @@ class Hosts {
     if constexpr (of_programs)
       if (event.step == Step::pause) return release_channel(key(event.rank, event.operation, event.sender));
     const bool of_sender = event.step == Step::reach || event.step == Step::arrive;
-    const goal::Operation& of = operation(of_sender ? event.sender : event.rank, event.operation);
+    const goal::GraphOperation& of = operation(of_sender ? event.sender : event.rank, event.operation);
     switch (event.step) {
     case Step::start: return start(event, of);
     case Step::matched: return wait_for_server(event.rank, {event.operation, -1, cost_of(event.rank, of)}, of);
@@ -308,7 +309,7 @@ class Hosts {
     }
   }
 
-  void start(const Event& event, const goal::Operation& of) {
+  void start(const Event& event, const goal::GraphOperation& of) {
     if (of.kind == Kind::receive) return receive(event, of);
     if constexpr (of_programs)
       if (of.kind != Kind::send) return start_work(event.rank, event.operation, of);
@@ -329,14 +330,14 @@ class Hosts {
   void meet(const UnderWay& message, std::int32_t receiver, std::uint32_t receive) {
     if constexpr (of_programs) {
       operations_.note(message.sender, message.send).receive = receive;
-      const goal::Operation &send = of(message), &taken = operation(receiver, receive);
+      const goal::GraphOperation &send = of(message), &taken = operation(receiver, receive);
       if (send.size != taken.size && send.size > 0 && taken.size > 0 && !outcome_.unequal)
         outcome_.unequal = Outcome::Unequal{message.sender, receiver, server_of(send), send.size, taken.size};
     } else {
       receive_of_[key_of(message.sender, message.send)] = receive;
     }
   }
-  void wait_for_server(std::int32_t rank, const Task& task, const goal::Operation& of) {
+  void wait_for_server(std::int32_t rank, const Task& task, const goal::GraphOperation& of) {
     const std::uint32_t number = server_of(of);
     Server& by = server(rank, number);
     if (by.waiting.empty() && by.free <= now_) return serve(rank, task, by);
@@ -353,7 +354,7 @@ class Hosts {
   void serve(std::int32_t rank, const Task& task, Server& by) {
     if (task.sender >= 0) return take(rank, task, by);
     const std::uint32_t i = task.operation;
-    const goal::Operation& of = operation(rank, i);
+    const goal::GraphOperation& of = operation(rank, i);
     const bool is_calc = of.kind == Kind::calc;
     const Time work = is_calc ? software_.on_node(node_of(rank), of.size) : task.work;
     const Time noise = lost(rank, work);
@@ -369,7 +370,7 @@ class Hosts {
     arrives({task.sender, task.operation}, by.free);
   }
 
-  void receive(const Event& event, const goal::Operation& of) {
+  void receive(const Event& event, const goal::GraphOperation& of) {
     started(event.rank, event.operation);
     const std::int32_t sender = operations_.peer(event.rank, of.peer);
     const auto found = matching_.match({event.rank, sender, of.tag}, event.operation, false);
@@ -378,7 +379,7 @@ class Hosts {
     const std::int32_t from = found->envelope.sender;
     const UnderWay message{from, found->operation};
     meet(message, event.rank, event.operation);
-    if (const goal::Operation& send = this->of(message); !leaves_early(from, send)) {
+    if (const goal::GraphOperation& send = this->of(message); !leaves_early(from, send)) {
       if constexpr (of_programs)
         return ask_channel(from, found->operation, send);
       else
@@ -401,7 +402,7 @@ class Hosts {
     operations_.done(from, found->operation);
   }
   // Between nodes an eager message leaves when its sender is ready; within a node and elsewhere, one of so few bytes.
-  bool leaves_early(std::int32_t rank, const goal::Operation& send) const {
+  bool leaves_early(std::int32_t rank, const goal::GraphOperation& send) const {
     const std::int32_t peer = operations_.peer(rank, send.peer);
     if constexpr (of_programs) return network_.leaves_early(rank, peer, send.size);
     if (send.size <= options_.unexpected) return true;
@@ -409,7 +410,7 @@ class Hosts {
   }
 
   // Of programs. What asks at one instant is served at its end, in the order in which the sends began.
-  void ask_channel(std::int32_t rank, std::uint32_t send, const goal::Operation& of) {
+  void ask_channel(std::int32_t rank, std::uint32_t send, const goal::GraphOperation& of) {
     const std::uint64_t at = key(rank, of);
     Channel& channel = channels_[at];
     channel.waiting.push(send);
@@ -438,7 +439,7 @@ class Hosts {
     serving_.clear();
   }
   void prepare(std::int32_t rank, std::uint32_t send) {
-    const goal::Operation& of = operation(rank, send);
+    const goal::GraphOperation& of = operation(rank, send);
     const std::int32_t peer = operations_.peer(rank, of.peer);
     const auto& note = operations_.note(rank, send);
     const bool summed = note.receive != note.none && operation(peer, note.receive).summed;
@@ -455,7 +456,7 @@ class Hosts {
   }
 
   // Sums and computations of a lane one after the other, copies at once.
-  void start_work(std::int32_t rank, std::uint32_t i, const goal::Operation& of) {
+  void start_work(std::int32_t rank, std::uint32_t i, const goal::GraphOperation& of) {
     if (of.kind == Kind::offload) return offload(rank, i, of);
     if (of.kind == Kind::copy) return begin_work(rank, i, of);
     if (works_.empty()) works_.resize(servers_.size());
@@ -463,19 +464,19 @@ class Hosts {
     works.push(i);
     if (works.size() == 1) begin_work(rank, i, of);
   }
-  void begin_work(std::int32_t rank, std::uint32_t i, const goal::Operation& of) {
+  void begin_work(std::int32_t rank, std::uint32_t i, const goal::GraphOperation& of) {
     const Time noise = noise_ && of.kind != Kind::copy ? lost(rank, network_.work_time(rank, of)) : 0;
     note_under_way(network_.work(now_, rank, of, noise), {rank, i, false});
   }
   void worked(const UnderWay& work) {
-    if (const goal::Operation& done = of(work); done.kind != Kind::copy) {
+    if (const goal::GraphOperation& done = of(work); done.kind != Kind::copy) {
       OperationQueue& works = works_[stride_ * static_cast<std::size_t>(work.sender) + server_of(done)];
       works.pop();
       if (!works.empty()) begin_work(work.sender, works.front(), operation(work.sender, works.front()));
     }
     end(work.sender, work.send, now_);
   }
-  void offload(std::int32_t rank, std::uint32_t i, const goal::Operation& of) {
+  void offload(std::int32_t rank, std::uint32_t i, const goal::GraphOperation& of) {
     auto& met = offloads_[of.tag];
     met.push_back({rank, i});
     const std::int32_t ranks = operations_.ranks_of_lane(rank, of);
@@ -484,7 +485,7 @@ class Hosts {
     offloads_.erase(of.tag);
   }
 
-  void hand_over(const Event& event, const goal::Operation& of) {
+  void hand_over(const Event& event, const goal::GraphOperation& of) {
     if constexpr (of_programs) return network_.go(now_, static_cast<std::uint32_t>(event.sender));
     const std::int32_t peer = operations_.peer(event.rank, of.peer);
     const std::int32_t from = nodes_[static_cast<std::size_t>(event.rank)], to = nodes_[static_cast<std::size_t>(peer)];
@@ -502,7 +503,7 @@ class Hosts {
       submit(event.rank, event.operation, channel);
   }
   void submit(std::int32_t rank, std::uint32_t send, Channel& channel) {
-    const goal::Operation& of = operation(rank, send);
+    const goal::GraphOperation& of = operation(rank, send);
     const std::int32_t peer = operations_.peer(rank, of.peer);
     const std::int32_t from = between_ranks ? rank : node_of(rank), to = between_ranks ? peer : node_of(peer);
     channel.busy = true;
@@ -516,7 +517,7 @@ class Hosts {
   }
   void sent(const UnderWay& message, [[maybe_unused]] std::uint32_t id) {
     if constexpr (of_programs) {
-      const goal::Operation& send = of(message);
+      const goal::GraphOperation& send = of(message);
       if (const Time pause = network_.pause(id); pause > 0)
         push(now_ + pause, message.sender, server_of(send), Step::pause, send.peer);
       else
@@ -543,7 +544,7 @@ class Hosts {
     else
       push(time, receiver, message.send, Step::reach, message.sender);
   }
-  void reach(const Event& event, const goal::Operation& of) {
+  void reach(const Event& event, const goal::GraphOperation& of) {
     take_when_received(event.rank, {event.sender, event.operation}, software_.taking(of));
   }
   // Of programs, it is taken once its receive is posted.
@@ -561,14 +562,14 @@ class Hosts {
     }
   }
   void arrives(const UnderWay& message, Time time) {
-    const goal::Operation& send = of(message);
+    const goal::GraphOperation& send = of(message);
     const std::int32_t receiver = operations_.peer(message.sender, send.peer);
     tell(receiver, message.sender, message.send, Kind::receive, send.nic, time);
     if constexpr (of_programs)
       if (time == now_) return arrive({time, 0, receiver, message.sender, message.send, Step::arrive}, send);
     push(time, receiver, message.send, Step::arrive, message.sender);
   }
-  void arrive(const Event& event, const goal::Operation& of) {
+  void arrive(const Event& event, const goal::GraphOperation& of) {
     if constexpr (of_programs) {
       auto& note = operations_.note(event.sender, event.operation);
       if (note.receive == note.none) return void(note.is_there = true);
@@ -591,7 +592,7 @@ class Hosts {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32 | operation;
   }
 
-  const Options options_; // by value: callers give temporaries
+  const HostsOptions options_; // by value: callers give temporaries
   Operations& operations_;
   std::span<const std::int32_t> nodes_;
   const Software software_;

@@ -18,7 +18,7 @@ struct NodeDeath {
   Time time = 0;
 };
 
-struct Options {
+struct HostsOptions {
   bool waits_for_receive = false; // a send starts once its receive is posted
   std::uint64_t unexpected = 0;   // then: but for those of so many bytes or fewer
   std::vector<NodeDeath> deaths;  // of a node listed twice the first one

@@ -45,7 +45,7 @@ LocalCopies::LocalCopies(const Machine& machine)
     : latency_(static_cast<Time>(std::llround(machine.node.shared_memory_latency.value.value * 1e12))),
       femtoseconds_(1e15 / machine.node.shared_memory_bandwidth.value.value) {}
 
-Status check(const Options& options, const Machine& machine, std::int32_t ranks) {
+Status check(const HostsOptions& options, const Machine& machine, std::int32_t ranks) {
   const std::int32_t nodes = machine.topology->nodes();
   for (const NodeDeath& death : options.deaths)
     if (death.node < 0 || death.node >= nodes)

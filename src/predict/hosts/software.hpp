@@ -34,23 +34,23 @@ struct Software {
     return static_cast<Time>(std::llround(static_cast<double>(time) * slowness[static_cast<std::size_t>(node)]));
   }
 
-  bool is_put(const goal::Operation& send) const { return send.put && puts; }
+  bool is_put(const goal::GraphOperation& send) const { return send.put && puts; }
   // Between nodes: of a program, it leaves before its receive is posted.
-  bool is_eager(const goal::Operation& send) const { return has_eager && !is_put(send) && send.size <= eager; }
+  bool is_eager(const goal::GraphOperation& send) const { return has_eager && !is_put(send) && send.size <= eager; }
   // During which the sending interface is busy.
-  Time sending(const goal::Operation& of) const { return send + copying(of); }
+  Time sending(const goal::GraphOperation& of) const { return send + copying(of); }
   // From the arrival until the receiving interface can take it, and during which that is busy then.
-  Time arriving(const goal::Operation& of) const {
+  Time arriving(const goal::GraphOperation& of) const {
     if (!is_put(of)) return relay;
     return relay + receive + (of.size <= short_put ? short_put_latency : 0);
   }
-  Time taking(const goal::Operation& of) const {
+  Time taking(const goal::GraphOperation& of) const {
     if (is_put(of)) return 0;
     return receive + (of.size > eager ? rendezvous : copying(of));
   }
 
  private:
-  Time copying(const goal::Operation& of) const {
+  Time copying(const goal::GraphOperation& of) const {
     if (copy == 0 || is_put(of) || of.size > eager) return 0;
     return static_cast<Time>(std::llround(static_cast<double>(of.size) * copy));
   }
@@ -79,7 +79,7 @@ class LocalCopies {
 };
 
 // Errors: a node that dies and does not exist; those of the noise of so many ranks.
-Status check(const Options& options, const Machine& machine, std::int32_t ranks);
+Status check(const HostsOptions& options, const Machine& machine, std::int32_t ranks);
 
 // By rank. `placement`: none for block order. Errors: more ranks than slots, or another number in the placement.
 Result<std::vector<std::int32_t>> nodes_of(const Job& job, std::int32_t ranks,

@@ -14,8 +14,8 @@ class WorkEnds : public Observer {
   explicit WorkEnds(const goal::Graphs& graphs) {
     for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) of_rank_.emplace_back(graphs.of(rank).operations.size());
   }
-  void busy(const Work& work) override { of(work) = work.end; }
-  Time& of(const Work& work) {
+  void busy(const ProcessorWork& work) override { of(work) = work.end; }
+  Time& of(const ProcessorWork& work) {
     const bool arrives = work.kind == goal::Kind::receive;
     Pair& pair = of_rank_[static_cast<std::size_t>(arrives ? work.peer : work.rank)][work.operation];
     return arrives ? pair.arrival : pair.own;
@@ -32,7 +32,7 @@ class Delays : public Observer {
  public:
   Delays(WorkEnds& quiet, std::int32_t ranks) : quiet_(quiet), of_rank_(static_cast<std::size_t>(ranks)) {}
 
-  void busy(const Work& work) override {
+  void busy(const ProcessorWork& work) override {
     of_rank_[static_cast<std::size_t>(work.rank)].push_back({quiet_.of(work), work.end});
   }
   void fill(DelayMap& map) {
@@ -70,7 +70,7 @@ std::uint64_t work_of(const goal::Graphs& graphs) {
 
 } // namespace
 
-Result<DelayMap> delays(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options,
+Result<DelayMap> delays(const goal::Graphs& graphs, const LogGopsParameters& parameters, const EngineOptions& options,
                         std::size_t groups, std::size_t bins) {
   assert(options.noise && groups > 0 && bins > 0);
   if (const std::uint64_t work = work_of(graphs); work > most_observed)

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t most_observed = std::uint64_t{1} << 24; // operat
 
 // Runs the graphs without and with the noise of the options, which must have one. At most `groups` rows and `bins`
 // columns, 1 or more. Errors: those of run(); more than `most_observed` operations.
-Result<DelayMap> delays(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options,
+Result<DelayMap> delays(const goal::Graphs& graphs, const LogGopsParameters& parameters, const EngineOptions& options,
                         std::size_t groups, std::size_t bins);
 
 } // namespace kumihimo::loggp

@@ -21,15 +21,15 @@ namespace kumihimo::loggp {
 namespace {
 
 using goal::Envelope;
+using goal::GraphOperation;
 using goal::Kind;
 using goal::Noise;
-using goal::Operation;
 
 // Operations: goal::WholeOperations or goal::OperationWindows.
 template <class Operations, class Matching>
 class Engine {
  public:
-  Engine(Operations& operations, const Parameters& parameters, const EngineOptions& options, Matching matching)
+  Engine(Operations& operations, const LogGopsParameters& parameters, const EngineOptions& options, Matching matching)
       : operations_(operations), p_(parameters), options_(options), matching_(std::move(matching)),
         stride_(static_cast<std::size_t>(operations.cpus() + 2 * operations.nics())),
         free_(stride_ * static_cast<std::size_t>(operations.ranks())) {
@@ -105,7 +105,7 @@ class Engine {
   }
   [[gnu::always_inline]] void prefetch_lists(const LogGopsEvent& later) const {
     if (later.kind == LogGopsEventKind::wake) return;
-    const Operation& of = operation(owner_of(later), later.operation);
+    const GraphOperation& of = operation(owner_of(later), later.operation);
     if (later.kind == LogGopsEventKind::start)
       __builtin_prefetch(operations_.graphs().of(later.rank).dependents.data() + of.first);
     matching_.prefetch_first(later.rank);
@@ -118,7 +118,7 @@ class Engine {
       if (const auto receive = matching_.first(later.rank)) __builtin_prefetch(&graph.operations[*receive]);
       return;
     }
-    const Operation& of = graph.operations[later.operation];
+    const GraphOperation& of = graph.operations[later.operation];
     for (std::uint32_t d = of.first; d < of.first + of.after_end + of.after_start && d < of.first + 2; ++d)
       __builtin_prefetch(&graph.operations[graph.dependents[d]]);
   }
@@ -150,7 +150,7 @@ class Engine {
     if (!shared_.empty()) shared(rank) = {until, rank};
   }
 
-  const Operation& operation(std::int32_t rank, std::uint32_t i) const { return operations_.of(rank, i); }
+  const GraphOperation& operation(std::int32_t rank, std::uint32_t i) const { return operations_.of(rank, i); }
   bool is_dead(std::int32_t rank, Time time) const { return mortal_ && goal::is_dead(options_.deaths, rank, time); }
 
   // Picoseconds for all bytes but the first. One byte back in time for a message without bytes: LogGOPSim.
@@ -174,7 +174,7 @@ class Engine {
     return time;
   }
 
-  void tell(Work work) {
+  void tell(ProcessorWork work) {
     if (mortal_) {
       work.end = std::min(work.end, options_.deaths[static_cast<std::size_t>(work.rank)]);
       work.lost = std::min(work.lost, work.end - work.start);
@@ -239,7 +239,7 @@ class Engine {
   void start_released() {
     if (released_.size() > 1) sort_released();
     for (const Released& each : released_) {
-      const Operation& of = operation(each.rank, each.operation);
+      const GraphOperation& of = operation(each.rank, each.operation);
       Time time = std::max({now_, each.ready, processor_free(each.rank, of.cpu)});
       if (of.kind == Kind::send) time = std::max(time, sending(each.rank, of.nic));
       queue_.push({time, order_++, each.rank, 0, each.operation, LogGopsEventKind::start});
@@ -260,7 +260,7 @@ class Engine {
   }
 
   void start(const LogGopsEvent& event) {
-    const Operation& of = operation(event.rank, event.operation);
+    const GraphOperation& of = operation(event.rank, event.operation);
     switch (of.kind) {
     case Kind::calc: return calc(event, of);
     case Kind::send: return send(event, of);
@@ -268,7 +268,7 @@ class Engine {
     }
   }
 
-  void calc(const LogGopsEvent& event, const Operation& of) {
+  void calc(const LogGopsEvent& event, const GraphOperation& of) {
     if (const Time free = processor_free(event.rank, of.cpu); free > event.time) return later(event, free);
     const Time begin = event.time + turn(event.rank);
     const Time noise = lost(event.rank, begin, of.size);
@@ -280,7 +280,7 @@ class Engine {
     operations_.done(event.rank, event.operation);
   }
 
-  void send(const LogGopsEvent& event, const Operation& of) {
+  void send(const LogGopsEvent& event, const GraphOperation& of) {
     Time& interface = sending(event.rank, of.nic);
     if (const Time at = std::max(processor_free(event.rank, of.cpu), interface); at > event.time)
       return later(event, at);
@@ -310,7 +310,7 @@ class Engine {
   // A message of which only the first bytes have left: it meets its receive, which never ends.
   bool is_cut(std::int32_t sender, std::uint32_t send) const { return mortal_ && cut_.count({sender, send}) > 0; }
 
-  void receive(const LogGopsEvent& event, const Operation& of) {
+  void receive(const LogGopsEvent& event, const GraphOperation& of) {
     started(event.rank, event.operation, event.time);
     const Envelope envelope{event.rank, operations_.peer(event.rank, of.peer), of.tag};
     if (const auto found = matching_.match(envelope, event.operation, false)) {
@@ -325,7 +325,7 @@ class Engine {
   }
 
   void arrive(const LogGopsEvent& event) {
-    const Operation& of = operation(event.sender, event.operation);
+    const GraphOperation& of = operation(event.sender, event.operation);
     Time& interface = receiving(event.rank, of.nic);
     if (const Time at = std::max(processor_free(event.rank, of.cpu), interface); at > event.time)
       return later(event, at);
@@ -356,7 +356,7 @@ class Engine {
 
   // The acknowledgement takes no time.
   void end_rendezvous(std::int32_t sender, std::uint32_t send, Time time) {
-    const Operation& of = operation(sender, send);
+    const GraphOperation& of = operation(sender, send);
     if (of.size <= p_.S) return;
     Time &free = cpu(sender, of.cpu), &interface = sending(sender, of.nic);
     free = std::max(free, time), interface = std::max(interface, time);
@@ -394,7 +394,7 @@ class Engine {
   };
   Place place_of(const LogGopsEvent& event) const {
     const bool arrives = event.kind == LogGopsEventKind::arrival;
-    const Operation& of = operation(arrives ? event.sender : event.rank, event.operation);
+    const GraphOperation& of = operation(arrives ? event.sender : event.rank, event.operation);
     return {event.rank, arrives ? Kind::receive : of.kind, of.cpu, of.kind == Kind::calc ? std::uint8_t{0} : of.nic};
   }
   Time free_at(const Place& place) {
@@ -438,7 +438,7 @@ class Engine {
   }
 
   Operations& operations_;
-  const Parameters p_;
+  const LogGopsParameters p_;
   const EngineOptions& options_;
   const bool mortal_ = !options_.deaths.empty();
   bool many_graphs_ = false; // which the cache does not hold
@@ -458,7 +458,8 @@ class Engine {
 
 } // namespace
 
-Result<LogGopsOutcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options) {
+Result<LogGopsOutcome> run(const goal::Graphs& graphs, const LogGopsParameters& parameters,
+                           const EngineOptions& options) {
   if (options.noise)
     if (Status s = check(*options.noise, graphs.ranks()); !s) return s.error();
   if (!options.deaths.empty() && options.deaths.size() != static_cast<std::size_t>(graphs.ranks()))
@@ -470,7 +471,7 @@ Result<LogGopsOutcome> run(const goal::Graphs& graphs, const Parameters& paramet
   return Engine(operations, parameters, options, goal::NearMatching(graphs.ranks())).run();
 }
 
-Result<LogGopsOutcome> run(goal::OperationWindows& operations, const Parameters& parameters,
+Result<LogGopsOutcome> run(goal::OperationWindows& operations, const LogGopsParameters& parameters,
                            const EngineOptions& options) {
   if (options.noise)
     if (Status s = check(*options.noise, operations.ranks()); !s) return s.error();

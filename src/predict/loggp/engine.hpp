@@ -38,7 +38,7 @@ namespace kumihimo::loggp {
 
 using goal::NoiseModel;
 using goal::Observer;
-using goal::Work;
+using goal::ProcessorWork;
 
 struct LogGopsOutcome {
   std::vector<Time> end; // of each rank: when its processors are free for good
@@ -64,9 +64,10 @@ struct EngineOptions {
 // Errors, which name the rank and the operation: a send that nothing receives, a receive to which nothing is sent, and
 // what waits for it. Where ranks die, this is no error; goal/aftermath.hpp says what came of it. Noise on ranks that
 // there are not.
-Result<LogGopsOutcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options = {});
+Result<LogGopsOutcome> run(const goal::Graphs& graphs, const LogGopsParameters& parameters,
+                           const EngineOptions& options = {});
 // The same of operations that are made as the model comes to them, without deaths. Errors: also those of their makers.
-Result<LogGopsOutcome> run(goal::OperationWindows& operations, const Parameters& parameters,
+Result<LogGopsOutcome> run(goal::OperationWindows& operations, const LogGopsParameters& parameters,
                            const EngineOptions& options = {});
 
 } // namespace kumihimo::loggp

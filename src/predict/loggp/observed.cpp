@@ -5,7 +5,7 @@
 namespace kumihimo::loggp {
 
 RankSeconds ObservedRun::of_rank(std::int32_t rank) const {
-  const RankTimes& of = times[static_cast<std::size_t>(rank)];
+  const RankWork& of = times[static_cast<std::size_t>(rank)];
   const Time end = outcome.end[static_cast<std::size_t>(rank)];
   const auto seconds = [](Time time) { return static_cast<double>(time) * 1e-12; };
   return {seconds(end),
@@ -17,7 +17,7 @@ RankSeconds ObservedRun::of_rank(std::int32_t rank) const {
 }
 
 std::pair<std::int32_t, std::int32_t> ObservedRun::busiest_receiver() const {
-  const auto most = std::max_element(times.begin(), times.end(), [](const RankTimes& a, const RankTimes& b) {
+  const auto most = std::max_element(times.begin(), times.end(), [](const RankWork& a, const RankWork& b) {
     return a.received_more < b.received_more;
   });
   return {static_cast<std::int32_t>(most - times.begin()), most->received_more};
@@ -26,7 +26,7 @@ std::pair<std::int32_t, std::int32_t> ObservedRun::busiest_receiver() const {
 RankSeconds ObservedRun::mean() const {
   long double end = 0, computing = 0, overhead = 0, noise = 0, waiting = 0;
   for (std::size_t rank = 0; rank < times.size(); ++rank) {
-    const RankTimes& of = times[rank];
+    const RankWork& of = times[rank];
     end += outcome.end[rank], computing += of.computing, overhead += of.overhead, noise += of.lost;
     waiting += outcome.end[rank] - std::min(outcome.end[rank], of.busy);
   }
@@ -34,7 +34,7 @@ RankSeconds ObservedRun::mean() const {
   return {mean(end), mean(computing), mean(overhead), mean(noise), mean(waiting), outcome.operations};
 }
 
-Result<ObservedRun> run_observed(const goal::Graphs& graphs, const Parameters& parameters, EngineOptions options,
+Result<ObservedRun> run_observed(const goal::Graphs& graphs, const LogGopsParameters& parameters, EngineOptions options,
                                  bool with_timeline) {
   Statistics statistics(graphs.ranks());
   Timeline timeline(graphs);

@@ -16,7 +16,7 @@ struct RankSeconds { // computing, overhead and noise of all its processors; wai
 
 struct ObservedRun {
   LogGopsOutcome outcome;
-  std::vector<RankTimes> times;
+  std::vector<RankWork> times;
   std::string timeline;
   std::uint64_t left_out = 0;               // pieces of work that the timeline lacks
   std::optional<goal::Aftermath> aftermath; // where ranks die
@@ -27,7 +27,7 @@ struct ObservedRun {
   RankSeconds mean() const; // over all ranks; of operations: all of them
 };
 
-Result<ObservedRun> run_observed(const goal::Graphs& graphs, const Parameters& parameters, EngineOptions options = {},
-                                 bool with_timeline = false);
+Result<ObservedRun> run_observed(const goal::Graphs& graphs, const LogGopsParameters& parameters,
+                                 EngineOptions options = {}, bool with_timeline = false);
 
 } // namespace kumihimo::loggp

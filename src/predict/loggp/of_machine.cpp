@@ -42,7 +42,7 @@ Routes routes_of(const Machine& machine) {
 }
 
 // What an MPI library's messages were measured to take, in place of what was derived.
-void replace_by_measured(Parameters& p, const LogGopsNumbers& measured) {
+void replace_by_measured(LogGopsParameters& p, const LogGopsNumbers& measured) {
   const auto time = [](Time& into, const auto& number) {
     if (number) into = picoseconds(number->value.value);
   };
@@ -63,7 +63,7 @@ MachineParameters parameters_of(const Job& job, bool scalar_reduction) {
   const double ranks = std::max<double>(1, static_cast<double>(job.slots.size()) / job.slots.nodes());
   MachineParameters made;
   made.rates = goal::rates_of(job, scalar_reduction);
-  Parameters& p = made.parameters;
+  LogGopsParameters& p = made.parameters;
   p.S = machine.software.eager_bytes ? static_cast<std::uint64_t>(machine.software.eager_bytes->value.value)
                                      : goal::most_message_bytes;
   if (machine.family == Family::single_node) {

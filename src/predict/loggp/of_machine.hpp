@@ -8,7 +8,7 @@
 namespace kumihimo::loggp {
 
 struct MachineParameters {
-  Parameters parameters;
+  LogGopsParameters parameters;
   goal::WorkRates rates;
   double hops = 0; // of a message between two nodes, on average
 };

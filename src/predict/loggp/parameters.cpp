@@ -8,8 +8,8 @@
 
 namespace kumihimo::loggp {
 
-Result<Parameters> parse_parameters(std::string_view text, const Parameters& base) {
-  Parameters p = base;
+Result<LogGopsParameters> parse_parameters(std::string_view text, const LogGopsParameters& base) {
+  LogGopsParameters p = base;
   std::string seen;
   while (!text.empty()) {
     std::string_view part = take_until(text, ',');

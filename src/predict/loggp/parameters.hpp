@@ -13,7 +13,7 @@ namespace kumihimo::loggp {
 
 using goal::Time;
 
-struct Parameters {
+struct LogGopsParameters {
   Time L = 0;          // from the end of a send's overhead to the arrival of its first byte
   Time o = 0;          // of the processor, for each send and each receive
   Time g = 0;          // between the starts of two messages at a network interface
@@ -25,12 +25,12 @@ struct Parameters {
   // A processor that turns to another rank takes the switch.
   std::int32_t processors = 0;
   Time processor_switch = 0;
-  bool operator==(const Parameters&) const = default;
+  bool operator==(const LogGopsParameters&) const = default;
 };
 
 // "L=2500,o=1500,g=1000,G=6,O=0,S=65535,R=0": nanoseconds with up to three decimals, G and O with six, S in bytes.
 // Letters that are left out keep the value of `base`. Errors: another letter, one twice, a number that is negative or
 // above a second (S: 2^46).
-Result<Parameters> parse_parameters(std::string_view text, const Parameters& base);
+Result<LogGopsParameters> parse_parameters(std::string_view text, const LogGopsParameters& base);
 
 } // namespace kumihimo::loggp

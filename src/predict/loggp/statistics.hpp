@@ -8,7 +8,7 @@
 
 namespace kumihimo::loggp {
 
-struct RankTimes {                  // picoseconds
+struct RankWork {                   // picoseconds
   Time computing = 0, overhead = 0; // of calcs; of sends and arrivals; without what noise takes; of all processors
   Time lost = 0;                    // to noise, of all processors
   Time busy = 0;                    // while at least one processor works or noise holds it up
@@ -21,8 +21,8 @@ class Statistics : public Observer {
  public:
   explicit Statistics(std::int32_t ranks) : of_rank_(static_cast<std::size_t>(ranks)) {}
 
-  void busy(const Work& work) override {
-    RankTimes& of = of_rank_[static_cast<std::size_t>(work.rank)];
+  void busy(const ProcessorWork& work) override {
+    RankWork& of = of_rank_[static_cast<std::size_t>(work.rank)];
     (work.kind == goal::Kind::calc ? of.computing : of.overhead) += work.end - work.start - work.lost;
     of.lost += work.lost;
     const Time from = std::max(work.start, of.until); // work comes by its start
@@ -30,10 +30,10 @@ class Statistics : public Observer {
     ++of.operations;
     of.received_more += (work.kind == goal::Kind::receive) - (work.kind == goal::Kind::send);
   }
-  const std::vector<RankTimes>& of_rank() const { return of_rank_; }
+  const std::vector<RankWork>& of_rank() const { return of_rank_; }
 
  private:
-  std::vector<RankTimes> of_rank_;
+  std::vector<RankWork> of_rank_;
 };
 
 } // namespace kumihimo::loggp

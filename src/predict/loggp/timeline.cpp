@@ -33,7 +33,7 @@ std::string Timeline::to_json() const {
   std::unordered_map<std::uint64_t, std::size_t> arrows; // messages that are under way, by their send
   std::size_t messages = 0;
   const char* comma = "";
-  for (const Work& work : work_) {
+  for (const ProcessorWork& work : work_) {
     if (!named[static_cast<std::size_t>(work.rank)]) {
       named[static_cast<std::size_t>(work.rank)] = true;
       fmt::format_to(to, R"({}{{"ph":"M","name":"process_name","pid":{},"args":{{"name":"rank {}"}}}})", comma,
@@ -42,7 +42,7 @@ std::string Timeline::to_json() const {
     }
     const std::int32_t owner = work.kind == goal::Kind::receive ? work.peer : work.rank;
     const std::string label = graphs_.of(owner).label(work.operation);
-    const goal::Operation& operation = graphs_.of(owner).operations[work.operation];
+    const goal::GraphOperation& operation = graphs_.of(owner).operations[work.operation];
     const std::string name = work.kind == goal::Kind::calc   ? "calc"
                              : work.kind == goal::Kind::send ? fmt::format("send to {}", work.peer)
                                                              : fmt::format("receive from {}", work.peer);

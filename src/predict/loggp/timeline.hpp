@@ -13,7 +13,7 @@ class Timeline : public Observer {
  public:
   explicit Timeline(const goal::Graphs& graphs) : graphs_(graphs) {}
 
-  void busy(const Work& work) override {
+  void busy(const ProcessorWork& work) override {
     if (work_.size() < most)
       work_.push_back(work);
     else
@@ -26,7 +26,7 @@ class Timeline : public Observer {
 
  private:
   const goal::Graphs& graphs_;
-  std::vector<Work> work_;
+  std::vector<ProcessorWork> work_;
   std::uint64_t left_out_ = 0;
 };
 

@@ -30,7 +30,7 @@ struct ClassShares { // of a class of links
   std::int64_t links = 0;
   std::vector<double> shares;
 };
-struct Utilisation {
+struct BusyShares {
   double bin_seconds = 0;
   std::map<std::string, ClassShares> by_class;
 };
@@ -46,7 +46,7 @@ void describe(V visit, const ClassShares& c) {
 }
 
 template <class V>
-void describe(V visit, const Utilisation& u) {
+void describe(V visit, const BusyShares& u) {
   visit("bin_seconds", u.bin_seconds, "width of a bin");
   visit("by_class", u.by_class, "classes of links by name");
 }
@@ -133,7 +133,7 @@ void describe(V visit, const loggp::RankSeconds& r) {
 }
 
 template <class V>
-void describe(V visit, const loggp::Parameters& p) {
+void describe(V visit, const loggp::LogGopsParameters& p) {
   constexpr double picosecond = 1e-12, femtosecond = 1e-15;
   visit("L_seconds", static_cast<double>(p.L) * picosecond, "latency");
   visit("o_seconds", static_cast<double>(p.o) * picosecond, "overhead of each send and receive");
@@ -160,7 +160,7 @@ void describe(V visit, const RankTimes& r) {
 
 template <class V>
 void describe(V visit, const PacketRun& p) {
-  Utilisation utilisation{seconds_of(p.traffic.bin), {}};
+  BusyShares utilisation{seconds_of(p.traffic.bin), {}};
   for (const packet::LinkClassUse& each : p.traffic.classes)
     utilisation.by_class[each.name] = {each.links, each.utilisation};
   visit("packets", p.traffic.packets, "packets of all messages");

@@ -17,8 +17,6 @@
 
 namespace kumihimo::models {
 
-using SchedulePrediction = kumihimo::Prediction;
-
 // Of graphs of operations.
 struct GraphRun {
   std::int32_t last_rank = 0;
@@ -37,7 +35,7 @@ struct RankTimes {
 // Of packets.
 struct PacketRun {
   packet::DeliveredTraffic traffic;
-  packet::Options options; // with the buffers that the machine has
+  packet::PacketOptions options; // with the buffers that the machine has
   double start_seconds = 0;
   std::vector<packet::BackgroundUse> background;
 };
@@ -71,7 +69,7 @@ struct Prediction {
   std::optional<SchedulePrediction> schedule; // bound, cost, flow, exact
   std::optional<GraphRun> run;
   std::optional<RankTimes> ranks;
-  std::optional<loggp::Parameters> loggops;
+  std::optional<loggp::LogGopsParameters> loggops;
   std::optional<PacketRun> packets;
   std::vector<fluid::ClassUse> link_classes;
   std::vector<double> link_bytes;     // by LinkId, on demand

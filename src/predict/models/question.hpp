@@ -70,7 +70,7 @@ struct Options {
   bool timeline = false;       // loggp: in Chrome's trace format
   bool over_time = false;      // packet: use of each link over time; loggp: how noise spreads; at most so many
   std::int32_t map_rows = 384, map_bins = 192;
-  packet::Options packets = {};
+  packet::PacketOptions packets = {};
   std::optional<std::string> loggops = {}; // "L=2500,o=1500": instead of the machine's
   std::optional<std::int32_t> cpus = {}, nics = {};
   // Of a recording: on an ideal network, on a machine with other numbers, and what ranks do when.

@@ -28,7 +28,7 @@ std::uint64_t femtoseconds(double bytes_per_second) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(1e15 / bytes_per_second)));
 }
 
-Status check(const Machine& machine, const Options& options) {
+Status check(const Machine& machine, const PacketOptions& options) {
   if (machine.family == Family::single_node)
     return not_applicable("the packet model needs a network between nodes", machine.name,
                           "take --model flow for a single node");
@@ -272,7 +272,7 @@ Error too_many_links_at_switch(std::int64_t links, std::int64_t most) {
 
 // A buffer's place is taken from the start of a packet on the link until the credit is back: two hops and the packet's
 // time, twice on its own.
-std::int64_t buffer_packets_of(const Machine& machine, const Options& options) {
+std::int64_t buffer_packets_of(const Machine& machine, const PacketOptions& options) {
   if (options.buffer_packets > 0) return options.buffer_packets;
   std::int64_t most = 4;
   const auto classes = std::max<std::size_t>(1, machine.topology->link_classes().size());
@@ -286,7 +286,7 @@ std::int64_t buffer_packets_of(const Machine& machine, const Options& options) {
   return std::min(most, most_buffer_packets);
 }
 
-Result<Fabric> Fabric::make(const Machine& machine, const Options& options) {
+Result<Fabric> Fabric::make(const Machine& machine, const PacketOptions& options) {
   if (Status s = check(machine, options); !s) return s.error();
   Fabric fabric;
   fabric.buffer_packets = buffer_packets_of(machine, options);

@@ -31,7 +31,7 @@ inline constexpr std::int64_t most_links_at_switch = 1000;
 Error too_many_links_at_switch(std::int64_t links, std::int64_t most);
 
 // As the options say; else 4, or more where credits need longer to come back: then a lone message has the whole link.
-std::int64_t buffer_packets_of(const Machine& machine, const Options& options);
+std::int64_t buffer_packets_of(const Machine& machine, const PacketOptions& options);
 
 struct Fabric {
   TopologyPtr topology;             // the job's
@@ -65,7 +65,7 @@ struct Fabric {
   // Errors: a machine without links, or whose routes are no links between places; numbers of options that are out of
   // range; adaptive routing on another network than a torus, mesh or Tofu, or one with dead parts; routes that need
   // more than 8 channels.
-  static Result<Fabric> make(const Machine& machine, const Options& options);
+  static Result<Fabric> make(const Machine& machine, const PacketOptions& options);
 };
 
 } // namespace kumihimo::packet

@@ -24,8 +24,8 @@ struct NoPackets {
 
 template <class Net>
 Result<GraphOutcome> run_on(Net& network, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                            const hosts::Software& software, const hosts::LocalCopies& copies, const Options& options,
-                            Observers observers) {
+                            const hosts::Software& software, const hosts::LocalCopies& copies,
+                            const PacketOptions& options, Observers observers) {
   goal::WholeOperations operations(graphs);
   const auto with = [&](auto matching) -> Result<GraphOutcome> {
     GraphOutcome outcome;
@@ -38,7 +38,7 @@ Result<GraphOutcome> run_on(Net& network, const goal::Graphs& graphs, std::span<
 }
 
 Result<GraphOutcome> run_any(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                             const Background& background, const Options& options, Observers observers) {
+                             const Background& background, const PacketOptions& options, Observers observers) {
   const Fabric fabric = TRY(Fabric::make(machine, options));
   if (nodes.size() != static_cast<std::size_t>(graphs.ranks()))
     return wrong_value(fmt::format("the nodes of {} ranks must be as many numbers", graphs.ranks()), nodes.size());
@@ -65,19 +65,19 @@ Result<GraphOutcome> run_any(const Machine& machine, const goal::Graphs& graphs,
 } // namespace
 
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Options& options, Observers observers) {
+                         const PacketOptions& options, Observers observers) {
   return run_any(machine, graphs, nodes, {}, options, observers);
 }
 
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Background& background, const Options& options) {
+                         const Background& background, const PacketOptions& options) {
   return run_any(machine, graphs, nodes, background, options, {});
 }
 
 Result<GraphOutcome> run_ideal(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
                                const std::optional<goal::NoiseModel>& noise, Observers observers) {
   NoPackets network;
-  Options options;
+  PacketOptions options;
   options.noise = noise;
   if (Status s = hosts::check(options, job.machine, graphs.ranks()); !s) return s.error();
   const auto nodes = TRY(hosts::nodes_of(job, graphs.ranks(), placement));

@@ -32,7 +32,7 @@ namespace kumihimo::packet {
 // `nodes`: of each rank. Errors: those of run(machine, messages); another number of ranks than of nodes; a node that
 // dies and does not exist; where none dies, what never matches, with its rank and operation.
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Options& options = {}, Observers observers = {});
+                         const PacketOptions& options = {}, Observers observers = {});
 // Where messages and software take no time: what is left is that ranks compute and wait for each other, on nodes of
 // which some may be slow, or have noise. Errors: those of hosts::nodes_of, and of the noise.
 Result<GraphOutcome> run_ideal(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
@@ -42,6 +42,6 @@ Result<GraphOutcome> run_ideal(const Job& job, const goal::Graphs& graphs, const
 // start. `traffic` is of all jobs and from the beginning. Errors: as above; those of check(background); recorded graphs
 // that take no time, or that never match.
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Background& background, const Options& options = {});
+                         const Background& background, const PacketOptions& options = {});
 
 } // namespace kumihimo::packet

@@ -33,7 +33,7 @@ namespace kumihimo::packet {
 template <class Routes, std::size_t words> // `words` of 64 queues at a vertex
 class PacketSwitches {
  public:
-  PacketSwitches(const Fabric& fabric, const Options& options);
+  PacketSwitches(const Fabric& fabric, const PacketOptions& options);
 
   // A message that an engine may take from `now` on, which is not before the last time; the answer names it until the
   // advance after the one that delivered it. `from` and `to`: different nodes of the job.
@@ -175,7 +175,7 @@ class PacketSwitches {
   Node& node_of(std::int32_t v) { return nodes_[static_cast<std::size_t>(v)]; }
 
   const Fabric& fabric_;
-  const Options options_;
+  const PacketOptions options_;
   Routes routes_;
   const std::uint64_t full_; // bytes of a full packet with its header
   const std::uint32_t capacity_, first_engine_;
@@ -202,7 +202,7 @@ class PacketSwitches {
 };
 
 template <class Routes, std::size_t words>
-PacketSwitches<Routes, words>::PacketSwitches(const Fabric& fabric, const Options& options)
+PacketSwitches<Routes, words>::PacketSwitches(const Fabric& fabric, const PacketOptions& options)
     : fabric_(fabric), options_(options), routes_(fabric),
       full_(static_cast<std::uint64_t>(options.packet_bytes + options.header_bytes)),
       capacity_(static_cast<std::uint32_t>(fabric.buffer_packets)), first_engine_(fabric.links << channel_bits),

@@ -16,8 +16,8 @@ using goal::Time;
 enum class Routing : std::uint8_t { dimension_order, adaptive };
 using hosts::NodeDeath;
 
-// What hosts::Options has is of the job watched.
-struct Options : hosts::Options {
+// What hosts::HostsOptions has is of the job watched.
+struct PacketOptions : hosts::HostsOptions {
   Routing routing = Routing::dimension_order;
   // Payload of a packet. With its header at most 65,535 bytes. A machine's link_bandwidth is that of payload, so that
   // headers are in it already; give their bytes only with a machine whose link_bandwidth is that of the wire.

@@ -13,14 +13,15 @@ namespace kumihimo::packet {
 // block order. `background`: other jobs on nodes without a rank. Errors: those of run(machine, graphs) and
 // goal::graphs_of; more ranks than slots.
 Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
-                         const Options& options = {}, bool scalar_reduction = false, const Background& background = {});
+                         const PacketOptions& options = {}, bool scalar_reduction = false,
+                         const Background& background = {});
 
 // Graphs on a job's nodes. Errors: those of run(machine, graphs); more ranks than slots, or another number in the
 // placement.
 Result<GraphOutcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
-                         const Options& options = {}, Observers observers = {});
+                         const PacketOptions& options = {}, Observers observers = {});
 // The same beside other jobs, as in run(machine, graphs, nodes, background).
 Result<GraphOutcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
-                         const Background& background, const Options& options = {});
+                         const Background& background, const PacketOptions& options = {});
 
 } // namespace kumihimo::packet

@@ -36,7 +36,7 @@ Status check(std::span<const RawMessage> messages, std::int32_t nodes) {
 
 } // namespace
 
-Result<RawOutcome> run(const Machine& machine, std::span<const RawMessage> messages, const Options& options) {
+Result<RawOutcome> run(const Machine& machine, std::span<const RawMessage> messages, const PacketOptions& options) {
   const Fabric fabric = TRY(Fabric::make(machine, options));
   if (Status s = check(messages, machine.topology->nodes()); !s) return s.error();
   std::vector<std::uint32_t> order(messages.size());

@@ -16,7 +16,7 @@ struct RawOutcome {
 };
 
 // No software takes part. Errors: those of Fabric::make; a node that does not exist.
-Result<RawOutcome> run(const Machine& machine, std::span<const RawMessage> messages, const Options& options = {});
+Result<RawOutcome> run(const Machine& machine, std::span<const RawMessage> messages, const PacketOptions& options = {});
 
 // Messages of `bytes` from every node to nodes that are drawn at random, `each` one behind the other from time 0.
 std::vector<RawMessage> uniform_random(std::int32_t nodes, std::int32_t each, std::uint64_t bytes, std::uint64_t seed);

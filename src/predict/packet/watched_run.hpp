@@ -26,7 +26,7 @@ template <class Port, class Matching>
 class GraphClientWith final : public GraphClient {
  public:
   GraphClientWith(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const hosts::Software& software,
-                  const hosts::LocalCopies& copies, Port port, const Options& options, bool again)
+                  const hosts::LocalCopies& copies, Port port, const PacketOptions& options, bool again)
       : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), port_(port), options_(options),
         again_(again) {}
 
@@ -60,7 +60,7 @@ class GraphClientWith final : public GraphClient {
   const hosts::Software& software_;
   const hosts::LocalCopies& copies_;
   Port port_;
-  const Options& options_;
+  const PacketOptions& options_;
   bool again_;
   std::optional<goal::WholeOperations> operations_; // of the run under way
   std::optional<hosts::Hosts<Port, goal::WholeOperations, Matching>> hosts_;
@@ -72,7 +72,7 @@ class WatchedRun {
  public:
   WatchedRun(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Background& background,
              const Fabric& fabric, const hosts::Software& software, const hosts::LocalCopies& copies, Net& network,
-             const Options& options)
+             const PacketOptions& options)
       : background_(background), fabric_(fabric), software_(software), copies_(copies), network_(network),
         shared_(network), watched_(client_of(graphs, nodes, 0, options, false)) {
     shared_.add(*watched_);
@@ -120,7 +120,7 @@ class WatchedRun {
   };
 
   std::unique_ptr<GraphClient> client_of(const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                                         std::uint32_t client, const Options& options, bool again) {
+                                         std::uint32_t client, const PacketOptions& options, bool again) {
     const Port port = shared_.port(client);
     if (graphs.has_wildcards())
       return std::make_unique<GraphClientWith<Port, goal::ListMatching>>(graphs, nodes, software_, copies_, port,
@@ -141,7 +141,7 @@ class WatchedRun {
     return latest;
   }
 
-  const Options of_recorded_; // whose sends wait for no receives
+  const PacketOptions of_recorded_; // whose sends wait for no receives
   const Background& background_;
   const Fabric& fabric_;
   const hosts::Software& software_;

@@ -8,7 +8,7 @@ namespace kumihimo::packet {
 
 // fn(network) of the kind that fits. Errors: a vertex with too many links.
 template <class Fn>
-auto with_network(const Fabric& fabric, const Options& options, Fn&& fn)
+auto with_network(const Fabric& fabric, const PacketOptions& options, Fn&& fn)
     -> decltype(fn(std::declval<PacketSwitches<TableRoutes<1>, 1>&>())) {
   const auto on = [&](auto network) { return fn(network); };
   const auto queues = [&](std::size_t channels) { // at a vertex

@@ -65,7 +65,7 @@ void AskedCollectives::add(Asked& asked, std::uint32_t communicator, std::int32_
                            const trace::CollectiveEvent& what) {
   asked.sum += what.bytes, asked.most = std::max(asked.most, what.bytes);
   const CollectiveRow& row = row_of(asked.row);
-  std::int64_t& known = row.input.whose == Ranks::root && own == asked.root ? asked.at_root : asked.length;
+  std::int64_t& known = row.input.whose == WhichRanks::root && own == asked.root ? asked.at_root : asked.length;
   const bool differs = known >= 0 && known != what.bytes && has_own_blocks(row);
   if (!asked.each && (differs || what.parts > 0)) {
     const auto size = static_cast<std::size_t>(source_.size_of(communicator));
@@ -98,7 +98,8 @@ RecordedCollective AskedCollectives::call_of(std::uint32_t communicator, const A
     call.bytes = per_rank(asked.most, ranks);
   } else if (row.moves_data()) {
     std::int64_t sum = asked.sum;
-    const bool of_root = row.input.whose == Ranks::root; // of the root all blocks: its own is what the others leave
+    const bool of_root =
+        row.input.whose == WhichRanks::root; // of the root all blocks: its own is what the others leave
     const auto root = static_cast<std::size_t>(asked.root);
     if (asked.each || of_root) {
       std::vector<std::int64_t> lengths =

@@ -28,7 +28,7 @@ std::optional<Mark> ReplayProgram::mark_from(std::int32_t rank, std::uint32_t op
 std::optional<std::uint32_t> ReplayProgram::site_of_wait(std::int32_t rank, std::uint32_t operation) const {
   if (!has_marks()) return std::nullopt;
   const goal::Graph& graph = graphs.of(rank);
-  const goal::Operation& of = graph.operations[operation];
+  const goal::GraphOperation& of = graph.operations[operation];
   std::optional<Mark> first; // the calc behind a call waits for what the call waits for
   for (std::uint32_t i = of.first; i < of.first + of.after_end; ++i)
     if (const auto mark = mark_from(rank, graph.dependents[i]); mark && mark->operation == graph.dependents[i])
@@ -133,7 +133,7 @@ std::vector<double> balancing_shares(const goal::Graphs& graphs) {
   std::vector<double> computing;
   for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) {
     computing.push_back(0);
-    for (const Operation& each : graphs.of(rank).operations)
+    for (const GraphOperation& each : graphs.of(rank).operations)
       if (each.kind == goal::Kind::calc) computing.back() += static_cast<double>(each.size);
   }
   return balancing(std::move(computing));
@@ -157,7 +157,7 @@ Result<ReplayProgram> program_of(const goal::Graphs& graphs, const ReplayOptions
   for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) {
     const double share = (shares.empty() ? 1 : shares[static_cast<std::size_t>(rank)]) / options.speed;
     goal::Graph graph = graphs.of(rank);
-    for (Operation& each : graph.operations)
+    for (GraphOperation& each : graph.operations)
       if (each.kind == goal::Kind::calc)
         each.size = static_cast<std::uint64_t>(std::llround(static_cast<double>(each.size) * share));
     program.graphs.set(rank, std::move(graph));

@@ -26,7 +26,7 @@ Result<Collective> collective_of(const RecordedCollective& call, std::int32_t ra
 
 std::uint64_t hash_of(const Fragment& fragment) {
   std::uint64_t h = fragment.graph.operations.size();
-  for (const Operation& each : fragment.graph.operations) {
+  for (const GraphOperation& each : fragment.graph.operations) {
     h = mixed(h, each.size);
     h = mixed(h, static_cast<std::uint64_t>(static_cast<std::uint32_t>(each.peer)) << 32 | each.tag);
   }

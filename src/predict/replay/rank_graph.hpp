@@ -18,7 +18,7 @@
 
 namespace kumihimo::replay {
 
-using goal::Operation;
+using goal::GraphOperation;
 
 // What is under way at once must not have the same tag between the same ranks, or it would match in another order than
 // in MPI: messages are numbered by communicator and tag, and each communicator has blocks for its collectives, used
@@ -196,7 +196,7 @@ class RankGraph {
     return static_cast<std::uint64_t>(std::llround(static_cast<double>(of.ns) * goal::picoseconds * share_ / speed));
   }
 
-  std::uint32_t append(const Operation& operation) {
+  std::uint32_t append(const GraphOperation& operation) {
     const std::uint32_t at = builder_->add(operation);
     for (const std::uint32_t on : point_.ends) builder_->after_end(at, on);
     for (const std::uint32_t on : point_.starts) builder_->after_start(at, on);
@@ -204,7 +204,7 @@ class RankGraph {
   }
 
   void add_calc(std::uint64_t picoseconds, std::uint32_t region) {
-    Operation calc;
+    GraphOperation calc;
     calc.kind = goal::Kind::calc, calc.size = picoseconds;
     const std::uint32_t at = append(calc);
     added_ = Mark{at, site_, region};
@@ -216,7 +216,7 @@ class RankGraph {
   }
 
   std::uint32_t add_message(const Event& e) {
-    Operation message;
+    GraphOperation message;
     message.kind = is_send(e.kind) ? goal::Kind::send : goal::Kind::receive;
     const trace::MessageEvent& m = e.message();
     message.size = static_cast<std::uint64_t>(m.bytes);
@@ -233,7 +233,7 @@ class RankGraph {
     const Fragment& fragment = *found;
     const std::uint32_t behind = tags_.behind(communicator, n);
     const auto base = static_cast<std::uint32_t>(builder_->size());
-    for (Operation operation : fragment.graph.operations) {
+    for (GraphOperation operation : fragment.graph.operations) {
       if (operation.kind == goal::Kind::send || operation.kind == goal::Kind::receive) operation.tag += behind;
       if (operation.waits_for == 0)
         append(operation);
@@ -241,7 +241,7 @@ class RankGraph {
         builder_->add(operation);
     }
     for (std::uint32_t i = 0; i < fragment.graph.operations.size(); ++i) {
-      const Operation& on = fragment.graph.operations[i];
+      const GraphOperation& on = fragment.graph.operations[i];
       for (std::uint32_t d = 0; d < on.after_end + on.after_start; ++d) {
         const std::uint32_t waits = base + fragment.graph.dependents[on.first + d];
         if (d < on.after_end)

@@ -64,7 +64,7 @@ class Watch : public goal::Observer {
     times_.computing.resize(ranks_.size());
   }
 
-  void busy(const goal::Work& work) override {
+  void busy(const goal::ProcessorWork& work) override {
     if (work.kind == goal::Kind::send) count_message(work);
     if (!program_.has_marks()) return busy_without_marks(work);
     const auto [rank, start, end] = std::tuple(work.rank, work.start, work.end);
@@ -100,13 +100,13 @@ class Watch : public goal::Observer {
     std::int64_t last = -1; // its latest interval
   };
 
-  void count_message(const goal::Work& send) {
+  void count_message(const goal::ProcessorWork& send) {
     ++times_.messages;
     times_.bytes += program_.bytes_of(send.rank, send.operation);
   }
 
   // Of a GOAL file: all calcs count, of all processors.
-  void busy_without_marks(const goal::Work& work) {
+  void busy_without_marks(const goal::ProcessorWork& work) {
     if (work.kind != goal::Kind::calc || work.end == work.start) return;
     OfRank& of = ranks_[static_cast<std::size_t>(work.rank)];
     between(work.rank, work.start);
@@ -166,8 +166,8 @@ class Watch : public goal::Observer {
 
 } // namespace
 
-loggp::Parameters ideal_network() {
-  loggp::Parameters parameters;
+loggp::LogGopsParameters ideal_network() {
+  loggp::LogGopsParameters parameters;
   parameters.S = std::numeric_limits<std::uint64_t>::max();
   return parameters;
 }
@@ -194,7 +194,7 @@ Result<Times> observed(Of of, const TimesOptions& options, Run&& run) {
   watch.finish();
   if constexpr (std::is_same_v<decltype(outcome), packet::GraphOutcome>)
     times.packets = std::move(outcome);
-  else if constexpr (std::is_same_v<decltype(outcome), fluid::Outcome>)
+  else if constexpr (std::is_same_v<decltype(outcome), fluid::FluidOutcome>)
     times.link_classes = std::move(outcome.classes);
   return times;
 }
@@ -203,7 +203,7 @@ Result<Times> observed(Of of, const TimesOptions& options, Run&& run) {
 
 namespace {
 
-Result<Times> windowed_times_of(const Windowed& program, const loggp::Parameters& parameters,
+Result<Times> windowed_times_of(const Windowed& program, const loggp::LogGopsParameters& parameters,
                                 const TimesOptions& options) {
   const auto run = TRY(WindowedRun::make(program));
   return observed(OfWindows(*run), options, [&](goal::Observer& watch) {
@@ -215,7 +215,8 @@ Result<Times> windowed_times_of(const Windowed& program, const loggp::Parameters
 
 } // namespace
 
-Result<Times> times_of(const ReplayProgram& program, const loggp::Parameters& parameters, const TimesOptions& options) {
+Result<Times> times_of(const ReplayProgram& program, const loggp::LogGopsParameters& parameters,
+                       const TimesOptions& options) {
   if (program.windowed) return windowed_times_of(*program.windowed, parameters, options);
   return observed(OfGraphs(program), options, [&](goal::Observer& watch) {
     loggp::EngineOptions engine = options.engine;
@@ -276,7 +277,7 @@ Result<Times> times_of(const ReplayProgram& program, const PacketNetwork& networ
 
 Result<Times> times_of(const ReplayProgram& program, const FluidNetwork& network, const TimesOptions& options) {
   if (Status s = check_servers(program.graphs); !s) return s.error();
-  fluid::Options asked;
+  fluid::FluidOptions asked;
   asked.noise = network.noise, asked.tolerance = network.tolerance;
   return observed(OfGraphs(program), options, [&](goal::Observer& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};

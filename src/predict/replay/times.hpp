@@ -51,9 +51,9 @@ struct TimesOptions {
 };
 
 // Without latency, overheads and gaps: what is left is the waiting of ranks for each other.
-loggp::Parameters ideal_network();
+loggp::LogGopsParameters ideal_network();
 
-Result<Times> times_of(const ReplayProgram& program, const loggp::Parameters& parameters,
+Result<Times> times_of(const ReplayProgram& program, const loggp::LogGopsParameters& parameters,
                        const TimesOptions& options = {});
 
 // Factors on a machine's numbers.
@@ -69,7 +69,7 @@ Machine scaled(Machine machine, const NetworkFactors& factors);
 struct PacketNetwork {
   Job job;
   std::optional<Placement> placement; // none: block order
-  packet::Options options;
+  packet::PacketOptions options;
 };
 Result<Times> times_of(const ReplayProgram& program, const PacketNetwork& network, const TimesOptions& options = {});
 // With fluids for messages. Errors: those of fluid::run.

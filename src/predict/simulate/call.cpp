@@ -15,7 +15,7 @@ double bytes_of_scratch(const Program& program, const Binding& binding) {
   return static_cast<double>(elements * binding.data().type_bytes);
 }
 
-double seconds_of_call(const Schedule& schedule, const Network& network, Rank rank) {
+double seconds_of_call(const Schedule& schedule, const NetworkPaths& network, Rank rank) {
   const auto& [node, software] = std::tie(network.machine().node, network.machine().software);
   const Binding binding(schedule, rank);
   double seconds = 0, scratch = 0;
@@ -34,7 +34,7 @@ double seconds_of_call(const Schedule& schedule, const Network& network, Rank ra
 
 } // namespace
 
-void add_call(const Schedule& schedule, const Network& network, Prediction& p) {
+void add_call(const Schedule& schedule, const NetworkPaths& network, SchedulePrediction& p) {
   const Machine& machine = network.machine();
   if (!machine.software.input_copy_rate && !machine.node.scratch_kept) return;
   double longest = 0;
@@ -44,7 +44,7 @@ void add_call(const Schedule& schedule, const Network& network, Prediction& p) {
   p.seconds.value += longest, p.latency.value += longest;
 }
 
-void add_setup(const Network& network, Lanes lanes, Prediction& p) {
+void add_setup(const NetworkPaths& network, Lanes lanes, SchedulePrediction& p) {
   const double seconds = network.setup_seconds(lanes);
   for (Phase& phase : p.phases) {
     phase.seconds.value += seconds;

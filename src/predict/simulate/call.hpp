@@ -9,9 +9,9 @@ namespace kumihimo::simulation {
 
 // Adds the seconds of the rank that takes longest to the prediction, before its first phase. No time on machines
 // without input_copy_rate and scratch_rate. Work: O(ranks) where there is one of them.
-void add_call(const Schedule& schedule, const Network& network, Prediction& prediction);
+void add_call(const Schedule& schedule, const NetworkPaths& network, SchedulePrediction& prediction);
 
 // Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup).
-void add_setup(const Network& network, Lanes lanes, Prediction& prediction);
+void add_setup(const NetworkPaths& network, Lanes lanes, SchedulePrediction& prediction);
 
 } // namespace kumihimo::simulation

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t most_operations = std::int64_t{1} << 25; // under way: some 4 GiB
 
-goal::WorkRates rates_of(const Network& network) {
+goal::WorkRates rates_of(const NetworkPaths& network) {
   goal::WorkRates rates;
   rates.most = most_operations, rates.in_bytes = true;
   rates.seconds_of = [&network](const Work& work, Rank rank) -> Result<double> {
@@ -27,10 +27,10 @@ goal::WorkRates rates_of(const Network& network) {
   return rates;
 }
 
-Prediction described(const goal::ProgramSegments& programs, const fluid::Network& ran, const Network& network,
-                     const Phases& phases, Lanes lanes) {
-  Prediction p;
-  p.model = Model::exact;
+SchedulePrediction described(const goal::ProgramSegments& programs, const fluid::Network& ran,
+                             const NetworkPaths& network, const Phases& phases, Lanes lanes) {
+  SchedulePrediction p;
+  p.model = ScheduleModel::exact;
   for (std::int32_t i = 0; i < phases.count(); ++i) p.phases.emplace_back().name = phases.name(i);
   std::vector<goal::Time> ends(p.phases.size());
   for (std::int32_t rank = 0; rank < programs.ranks(); ++rank) {
@@ -59,8 +59,8 @@ Prediction described(const goal::ProgramSegments& programs, const fluid::Network
 
 } // namespace
 
-Result<Prediction> predict_exact(const ProgramSet& set, const Network& network,
-                                 const std::optional<goal::NoiseModel>& noise) {
+Result<SchedulePrediction> predict_exact(const ProgramSet& set, const NetworkPaths& network,
+                                         const std::optional<goal::NoiseModel>& noise) {
   if (set.ranks() > exact_rank_limit)
     return wrong_value(fmt::format("the exact model takes at most {} ranks", exact_rank_limit), set.ranks(),
                        "use the flow model");
@@ -80,7 +80,7 @@ Result<Prediction> predict_exact(const ProgramSet& set, const Network& network,
   of.lanes = phases.has_concurrent_lanes() ? Lanes::concurrent : Lanes::single;
 
   fluid::Network ran(network, fluid::no_tolerance, of);
-  hosts::Options options;
+  hosts::HostsOptions options;
   options.waits_for_receive = true, options.noise = noise;
   if (Status s = hosts::check(options, network.machine(), set.ranks()); !s) return s.error();
   const auto outcome = TRY(hosts::Hosts(programs, network.nodes(), hosts::Software(), hosts::LocalCopies(), ran,

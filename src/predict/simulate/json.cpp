@@ -4,7 +4,7 @@
 
 namespace kumihimo {
 
-std::string to_json(const Prediction& p) {
+std::string to_json(const SchedulePrediction& p) {
   using nlohmann::ordered_json;
   ordered_json phases = ordered_json::array(), bounds = ordered_json::array();
   for (const Phase& phase : p.phases)

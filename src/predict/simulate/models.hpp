@@ -13,14 +13,14 @@ namespace kumihimo::simulation {
 // does: a message is not multiplied by the network. Its own engine, where it has one, is another way for a vector that
 // it takes in one call. Longer vectors in many calls at once are left out: the machine files know a call's latency and
 // no rate of calls, so that a bound over them would be that latency for any length, and would say nothing.
-std::vector<LowerBound> lower_bounds(const Collective& collective, const Network& network);
+std::vector<LowerBound> lower_bounds(const Collective& collective, const NetworkPaths& network);
 
 // Max-min fair shares level by level for the first segment, a steady period for the others: says how the time is spent,
 // and how long it is where the exact solution takes more than some 10 ms (options.most_exact_work). Where the
 // iterations of loops come to more than options.most_steps steps of all ranks, some of the iterations stand for all
 // (simulate/flow/sampling.hpp).
-Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& network, const SimulateOptions& options,
-                                Seconds bound);
+Result<SchedulePrediction> predict_flow(const ProgramSet& schedule, const NetworkPaths& network,
+                                        const SimulateOptions& options, Seconds bound);
 
 inline constexpr std::int32_t exact_rank_limit = 512;
 
@@ -29,7 +29,7 @@ inline constexpr std::int32_t exact_rank_limit = 512;
 // transfer, a copy, a sum or a computation starts or ends (fluid/network.hpp). For machines of some hundred nodes.
 // Noise lengthens computations, sums, and what interfaces do for messages; what shares the rank's processor with them
 // does not change which detours they meet. Refused: more than 13 days; more than 2^25 operations under way.
-Result<Prediction> predict_exact(const ProgramSet& schedule, const Network& network,
-                                 const std::optional<goal::NoiseModel>& noise = {});
+Result<SchedulePrediction> predict_exact(const ProgramSet& schedule, const NetworkPaths& network,
+                                         const std::optional<goal::NoiseModel>& noise = {});
 
 } // namespace kumihimo::simulation

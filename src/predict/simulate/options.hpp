@@ -14,7 +14,7 @@ struct FlowParts; // simulate/flow/parts.hpp
 }
 
 struct SimulateOptions {
-  Model model = Model::flow;
+  ScheduleModel model = ScheduleModel::flow;
   bool scalar_reduction = false; // reduce at the rate without SIMD
   bool keep_link_bytes = false;  // fill Prediction::link_bytes
   // flow: most steps of all ranks to walk in loops whose peers change with every iteration. Longer loops are sampled,

@@ -16,8 +16,8 @@ namespace kumihimo {
 // bound: no schedule is faster. cost: the closed form of the algorithm, which knows no topology. flow: max-min fair
 // shares per round, segments by their steady period; seconds of work at 80,000 nodes. exact: the fluid solution of the
 // same machine, event by event; to 512 nodes, the golden copy of flow.
-enum class Model : std::uint8_t { bound, cost, flow, exact };
-std::string_view name_of(Model model);
+enum class ScheduleModel : std::uint8_t { bound, cost, flow, exact };
+std::string_view name_of(ScheduleModel model);
 
 // A time below which no schedule of this collective can be, and why.
 struct LowerBound {
@@ -46,8 +46,8 @@ struct Sampled {
   std::string leaves_out;
 };
 
-struct Prediction {
-  Model model = Model::flow;
+struct SchedulePrediction {
+  ScheduleModel model = ScheduleModel::flow;
   Seconds seconds;
   std::vector<Phase> phases;
 
@@ -83,6 +83,6 @@ struct Prediction {
 };
 
 // One JSON object, units in the names of keys.
-std::string to_json(const Prediction& prediction);
+std::string to_json(const SchedulePrediction& prediction);
 
 } // namespace kumihimo

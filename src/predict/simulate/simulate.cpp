@@ -12,7 +12,7 @@
 
 namespace kumihimo {
 
-std::string_view name_of(Model model) {
+std::string_view name_of(ScheduleModel model) {
   return std::array{"bound", "cost", "flow", "exact"}[static_cast<std::size_t>(model)];
 }
 
@@ -26,17 +26,17 @@ Result<FlowStage> parse_stage(std::string_view name) {
   return wrong_value("--without must be one of " + names, fmt::format("'{}'", name));
 }
 
-Seconds Prediction::bound() const {
+Seconds SchedulePrediction::bound() const {
   Seconds highest;
   for (const LowerBound& b : bounds) highest = std::max(highest, b.seconds);
   return highest;
 }
 
-Result<Prediction> simulate_bound(const Collective& collective, const Job& job,
-                                  const std::optional<Placement>& placement, const SimulateOptions& options) {
-  auto network = TRY(simulation::Network::make(job, collective.ranks, placement, options.scalar_reduction));
-  Prediction p;
-  p.model = Model::bound;
+Result<SchedulePrediction> simulate_bound(const Collective& collective, const Job& job,
+                                          const std::optional<Placement>& placement, const SimulateOptions& options) {
+  auto network = TRY(simulation::NetworkPaths::make(job, collective.ranks, placement, options.scalar_reduction));
+  SchedulePrediction p;
+  p.model = ScheduleModel::bound;
   p.bounds = simulation::lower_bounds(collective, network);
   p.seconds = p.bound();
   for (const LowerBound& b : p.bounds)
@@ -63,11 +63,11 @@ CostRates cost_rates(const Machine& machine, bool scalar_reduction) {
   return rates;
 }
 
-Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, const Job& job,
-                                 const std::optional<Placement>& placement, const SimulateOptions& options) {
-  Result<Prediction> p = simulate_bound(collective, job, placement, options);
+Result<SchedulePrediction> simulate_cost(Seconds seconds, const Collective& collective, const Job& job,
+                                         const std::optional<Placement>& placement, const SimulateOptions& options) {
+  Result<SchedulePrediction> p = simulate_bound(collective, job, placement, options);
   if (!p) return p;
-  p->model = Model::cost;
+  p->model = ScheduleModel::cost;
   p->seconds = seconds;
   p->limiting.clear();
   p->accuracy = "the closed form ignores the topology: each message has its own path of one hop";
@@ -89,28 +89,29 @@ double rank_bytes(const ProgramSet& set, const Job& job) {
 
 // By levels a slower link or node may seem to save time, since it changes which messages meet. Then the time without
 // any such is the better one.
-Result<Prediction> predict_alike(const ProgramSet& set, const simulation::Network& network, const Job& job,
-                                 const std::optional<Placement>& placement, const SimulateOptions& options,
-                                 Seconds bound) {
-  if (options.noise && options.model != Model::exact)
+Result<SchedulePrediction> predict_alike(const ProgramSet& set, const simulation::NetworkPaths& network, const Job& job,
+                                         const std::optional<Placement>& placement, const SimulateOptions& options,
+                                         Seconds bound) {
+  if (options.noise && options.model != ScheduleModel::exact)
     return not_applicable("noise differs from rank to rank, which only the exact model follows", {},
                           "use --model exact");
-  if (options.model == Model::exact) return simulation::predict_exact(set, network, options.noise);
+  if (options.model == ScheduleModel::exact) return simulation::predict_exact(set, network, options.noise);
   auto p = simulation::predict_flow(set, network, options, bound);
   const Machine& machine = job.machine;
   if (!p || p->is_solved || (machine.slow_links.empty() && machine.slow_nodes.empty())) return p;
   Job even = job;
   even.machine.slow_links.clear(), even.machine.slow_nodes.clear();
   const auto even_network =
-      TRY(simulation::Network::make(even, set.ranks(), placement, options.scalar_reduction, rank_bytes(set, job)));
+      TRY(simulation::NetworkPaths::make(even, set.ranks(), placement, options.scalar_reduction, rank_bytes(set, job)));
   auto least = simulation::predict_flow(set, even_network, options, bound);
   if (!least || least->sampled.has_value() != p->sampled.has_value()) return p; // of loops walked and of samples
   return least->seconds > p->seconds ? least : p;
 }
 
 // Ranks that share a processor begin one after the other.
-Result<Prediction> predict(const ProgramSet& set, const simulation::Network& network, const Job& job,
-                           const std::optional<Placement>& placement, const SimulateOptions& options, Seconds bound) {
+Result<SchedulePrediction> predict(const ProgramSet& set, const simulation::NetworkPaths& network, const Job& job,
+                                   const std::optional<Placement>& placement, const SimulateOptions& options,
+                                   Seconds bound) {
   auto p = predict_alike(set, network, job, placement, options, bound);
   if (!p) return p;
   if (!p->phases.empty()) p->phases.front().seconds.value += network.longest_turn();
@@ -121,23 +122,23 @@ Result<Prediction> predict(const ProgramSet& set, const simulation::Network& net
 
 } // namespace
 
-Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::optional<Placement>& placement,
-                            const SimulateOptions& options) {
-  if (options.model == Model::bound)
+Result<SchedulePrediction> simulate(const ProgramSet& set, const Job& job, const std::optional<Placement>& placement,
+                                    const SimulateOptions& options) {
+  if (options.model == ScheduleModel::bound)
     return not_applicable("--model bound applies to collectives only", {}, "use --model flow or exact");
   auto network =
-      TRY(simulation::Network::make(job, set.ranks(), placement, options.scalar_reduction, rank_bytes(set, job)));
+      TRY(simulation::NetworkPaths::make(job, set.ranks(), placement, options.scalar_reduction, rank_bytes(set, job)));
   auto p = predict(set, network, job, placement, options, Seconds{});
   if (p && !options.keep_link_bytes) p->link_bytes = {};
   return p;
 }
 
-Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement,
-                            const SimulateOptions& options) {
-  if (options.model == Model::bound) return simulate_bound(schedule.collective(), job, placement, options);
-  auto network = TRY(
-      simulation::Network::make(job, schedule.ranks(), placement, options.scalar_reduction, rank_bytes(schedule, job)));
-  Prediction bounded;
+Result<SchedulePrediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement,
+                                    const SimulateOptions& options) {
+  if (options.model == ScheduleModel::bound) return simulate_bound(schedule.collective(), job, placement, options);
+  auto network = TRY(simulation::NetworkPaths::make(job, schedule.ranks(), placement, options.scalar_reduction,
+                                                    rank_bytes(schedule, job)));
+  SchedulePrediction bounded;
   bounded.bounds = simulation::lower_bounds(schedule.collective(), network);
   auto p = predict(schedule, network, job, placement, options, bounded.bound());
   if (!p) return p;

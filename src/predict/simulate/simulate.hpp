@@ -15,21 +15,25 @@ namespace kumihimo {
 // in the slots of another job, or of another number of ranks; a schedule whose messages do not match; one too large for
 // `exact`.
 // Programs that are no collective: without bounds.
-Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::optional<Placement>& placement = {},
-                            const SimulateOptions& options = {});
-Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement = {},
-                            const SimulateOptions& options = {});
+Result<SchedulePrediction> simulate(const ProgramSet& set, const Job& job,
+                                    const std::optional<Placement>& placement = {},
+                                    const SimulateOptions& options = {});
+Result<SchedulePrediction> simulate(const Schedule& schedule, const Job& job,
+                                    const std::optional<Placement>& placement = {},
+                                    const SimulateOptions& options = {});
 
 // The bounds alone, for a collective without a schedule.
-Result<Prediction> simulate_bound(const Collective& collective, const Job& job,
-                                  const std::optional<Placement>& placement = {}, const SimulateOptions& options = {});
+Result<SchedulePrediction> simulate_bound(const Collective& collective, const Job& job,
+                                          const std::optional<Placement>& placement = {},
+                                          const SimulateOptions& options = {});
 
 // The numbers of closed forms: a message between neighbours, a byte on a link or through an engine, whichever is
 // slower.
 CostRates cost_rates(const Machine& machine, bool scalar_reduction = false);
 
 // What a closed form says, beside the bounds.
-Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, const Job& job,
-                                 const std::optional<Placement>& placement = {}, const SimulateOptions& options = {});
+Result<SchedulePrediction> simulate_cost(Seconds seconds, const Collective& collective, const Job& job,
+                                         const std::optional<Placement>& placement = {},
+                                         const SimulateOptions& options = {});
 
 } // namespace kumihimo

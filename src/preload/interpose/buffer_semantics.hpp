@@ -63,7 +63,9 @@ struct RankBuffers {
 };
 
 inline RankBuffers view_of(CollectiveKind kind, const BufferArguments& call, bool is_root, const void* in_place) {
-  const auto counts = [&](Ranks whose) { return whose == Ranks::all || (whose == Ranks::root && is_root); };
+  const auto counts = [&](WhichRanks whose) {
+    return whose == WhichRanks::all || (whose == WhichRanks::root && is_root);
+  };
   // The one buffer of a broadcast is sent by the root and received by the others.
   const bool receives = counts(kind->output.whose) && !(kind->has_one_buffer() && is_root);
   RankBuffers view{counts(kind->input.whose) ? &call.send : nullptr, receives ? &call.receive : nullptr};

@@ -115,7 +115,7 @@ std::int64_t CallTrafficReader::of_collective(const HookedCall& call, int rank) 
   // Between two groups: of MPI_ROOT and MPI_PROC_NULL, negative in both families, most arguments mean nothing.
   const std::int64_t root = call.has(Role::root) ? call.integer(Role::root) : 0;
   if (root < 0 &&
-      (root == library_.constants.proc_null || (!collective.reduces() && collective.output.whose == Ranks::root)))
+      (root == library_.constants.proc_null || (!collective.reduces() && collective.output.whose == WhichRanks::root)))
     return 0;
   if (call.has(Role::counts)) return sum(call, Role::counts, Role::type);
   if (call.has(Role::count)) {
@@ -124,7 +124,7 @@ std::int64_t CallTrafficReader::of_collective(const HookedCall& call, int rank) 
   }
   if (!collective.moves_data()) return 0;
   const bool at_root = call.has(Role::root) && (root == rank || root < 0);
-  if (collective.input.whose == Ranks::root) { // at the root what it deals out, else what arrives
+  if (collective.input.whose == WhichRanks::root) { // at the root what it deals out, else what arrives
     if (at_root && call.has(Role::send_counts)) return sum(call, Role::send_counts, Role::send_type);
     if (at_root)
       return call.integer(Role::send_count) * size_of(call.handle(Role::send_type)) *

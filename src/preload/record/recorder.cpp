@@ -35,8 +35,8 @@ WaitsFor awaited_in(Name name) {
   const CollectiveRow* const collective = mpi_hooks::collective_of(name).row;
   if (!collective) return WaitsFor::all;
   if (collective->of_prefixes() || collective->of_neighbours()) return WaitsFor::cannot_be_told;
-  if (collective->output.whose == Ranks::root) return WaitsFor::all_by_the_root;
-  return collective->input.whose == Ranks::root ? WaitsFor::root : WaitsFor::all;
+  if (collective->output.whose == WhichRanks::root) return WaitsFor::all_by_the_root;
+  return collective->input.whose == WhichRanks::root ? WaitsFor::root : WaitsFor::all;
 }
 
 } // namespace
@@ -60,7 +60,7 @@ ChoiceKey Recorder::question_of(const HookedCall& call, const CallTraffic& moved
     if (call.has(role) && call.in_place(role)) question.in_place = 1;
   // Of the two sides the one that means something at every rank and is no place.
   const bool receives =
-      (mpi_hooks::collective_of(call.name).row->input.whose == Ranks::root) != (question.in_place != 0);
+      (mpi_hooks::collective_of(call.name).row->input.whose == WhichRanks::root) != (question.in_place != 0);
   const Role role = call.has(Role::type) ? Role::type : receives ? Role::receive_type : Role::send_type;
   const auto is_new = [](ThreadRecord::LastHandle& last, mpi::Handle handle) {
     const bool changed = !last.known || last.handle != handle;

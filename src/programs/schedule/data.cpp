@@ -53,7 +53,7 @@ std::vector<BlockLayout> blocks_of(const Collective& c) {
 
 BufferPair buffers_of(const Collective& c, Rank rank) {
   const auto elements = [&](const CollectiveRow::Side& side) -> std::int64_t {
-    if (side.whose == Ranks::none || (side.whose == Ranks::root && rank != c.root)) return 0;
+    if (side.whose == WhichRanks::none || (side.whose == WhichRanks::root && rank != c.root)) return 0;
     return side.part == Part::vector ? c.counts.each : BufferPair::all_blocks;
   };
   const CollectiveRow::Side &input = c.kind->input, &output = c.kind->output;
@@ -141,7 +141,7 @@ std::int64_t longest_buffer_bytes(const Collective& c) {
 
 std::vector<Contribution> contributions(const Collective& c, Rank rank) {
   if (c.neighbours) return of_sources(c, rank);
-  if (c.kind->output.whose == Ranks::root && rank != c.root) return {};
+  if (c.kind->output.whose == WhichRanks::root && rank != c.root) return {};
   const auto [low, high] = contributors(c, rank);
   if (low == high) return {};
   if (c.kind->is_vector()) return {{c.counts.each, low, high, 0}};

@@ -50,7 +50,7 @@ std::int64_t kept_in_output(const Collective& c, Rank rank, const CallMemory& me
 
 // Of a rank's input, what nobody else has a use for.
 std::int64_t kept_in_input(const Collective& c, Rank rank, const CallMemory& memory) {
-  const bool others_want_it = c.kind->output.whose == Ranks::all && !c.kind->sends_to_each();
+  const bool others_want_it = c.kind->output.whose == WhichRanks::all && !c.kind->sends_to_each();
   return others_want_it ? 0 : kept_in_output(c, rank, memory);
 }
 

@@ -10,10 +10,10 @@
 namespace kumihimo::bench_driver {
 namespace {
 
-ResultLocation left(Ranks whose, Part part) {
-  return whose == Ranks::root  ? ResultLocation::vector_at_root
-         : part == Part::block ? ResultLocation::blocks
-                               : ResultLocation::nothing;
+ResultLocation left(WhichRanks whose, Part part) {
+  return whose == WhichRanks::root ? ResultLocation::vector_at_root
+         : part == Part::block     ? ResultLocation::blocks
+                                   : ResultLocation::nothing;
 }
 
 bool has_halves(CollectiveKind kind) { return kind->is_vector() && !kind->of_prefixes(); }

@@ -27,7 +27,7 @@ class CandidateCalls final : public BenchCandidate {
 
   Bytes result(const BenchVectors::Set& set) const override {
     const CollectiveKind last = call_.steps.back();
-    if (last->output.whose == Ranks::root && rank_ != collective_.root) return {};
+    if (last->output.whose == WhichRanks::root && rank_ != collective_.root) return {};
     if (last->from == Contributors::before_itself && rank_.value == 0) return {};
     const bool block = leaves(last) == ResultLocation::blocks;
     return {alone_broadcast() ? set.input : set.output, collective_.bytes().value / (block ? collective_.ranks : 1)};

@@ -1,4 +1,5 @@
-// Ranks whose processors round differently: another exp of the C library gives them other last bits of all integrals.
+// WhichRanks whose processors round differently: another exp of the C library gives them other last bits of all
+// integrals.
 #include "hartree_fock/built_in.hpp"
 #include "hartree_fock/golden.hpp"
 #include "hartree_fock/scf.hpp"

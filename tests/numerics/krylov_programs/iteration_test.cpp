@@ -85,7 +85,7 @@ TEST(Iteration, SeveralStepsAreProvedAndTakeAsLongAsEachAlone) {
     const verify::Report report = verify::check(verify::Subject(programs), nullptr, {});
     EXPECT_TRUE(report.ok()) << programs.name << ": " << report.text();
     SimulateOptions exact;
-    exact.model = Model::exact;
+    exact.model = ScheduleModel::exact;
     // Ranks at the surface of the box exchange less and run ahead, so later steps overlap a little.
     const double each = seconds(once, job, exact), all = seconds(several, job, exact);
     EXPECT_LE(all, 5 * each * 1.001) << method;
@@ -95,7 +95,7 @@ TEST(Iteration, SeveralStepsAreProvedAndTakeAsLongAsEachAlone) {
 
 double seconds_per_step(Iteration it, const Job& job, const std::optional<goal::NoiseModel>& noise) {
   SimulateOptions exact;
-  exact.model = Model::exact;
+  exact.model = ScheduleModel::exact;
   exact.noise = noise;
   return seconds(it, job, exact) / static_cast<double>(it.steps);
 }
@@ -211,7 +211,7 @@ TEST(Iteration, FlowIsNearTheExactTimeWhereSumsShareTheProcessorWithComputeSteps
       const Iteration it = iteration(method, {4, 4, 2}, n);
       SimulateOptions flow, exact;
       flow.most_exact_work = 0;
-      exact.model = Model::exact;
+      exact.model = ScheduleModel::exact;
       const double expected = seconds(it, job, exact), got = seconds(it, job, flow);
       EXPECT_GT(got, expected * 0.8) << method << " " << n;
       EXPECT_LT(got, expected * 1.25) << method << " " << n;

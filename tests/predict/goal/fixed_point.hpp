@@ -56,7 +56,7 @@ struct FixedPoint {
   bool may_start(std::int32_t rank, std::uint32_t i, const Done& ended, const Done& started) const {
     const Graph& graph = graphs.of(rank);
     for (std::uint32_t before = 0; before < graph.operations.size(); ++before) {
-      const Operation& of = graph.operations[before];
+      const GraphOperation& of = graph.operations[before];
       for (std::uint32_t d = 0; d < of.after_end + of.after_start; ++d) {
         const bool for_end = d < of.after_end;
         if (graph.dependents[of.first + d] == i && !(for_end ? ended : started)[at(rank)][before]) return false;
@@ -65,7 +65,7 @@ struct FixedPoint {
     return true;
   }
   bool may_end(std::int32_t rank, std::uint32_t i, const Done& started) const {
-    const Operation& of = graphs.of(rank).operations[i];
+    const GraphOperation& of = graphs.of(rank).operations[i];
     const bool waits = of.kind == Kind::receive || (of.kind == Kind::send && (of.size > eager || posted_before));
     if (!waits) return true;
     const std::int32_t peer = graphs.peer(rank, of.peer);
@@ -76,7 +76,7 @@ struct FixedPoint {
     return left_before(peer, other) && (of.size <= eager || ended_before(peer, other));
   }
   std::uint32_t partner(std::int32_t rank, std::uint32_t i) const {
-    const Operation& of = graphs.of(rank).operations[i];
+    const GraphOperation& of = graphs.of(rank).operations[i];
     const std::int32_t peer = graphs.peer(rank, of.peer);
     const auto& others = graphs.of(peer).operations;
     std::uint32_t other = 0;

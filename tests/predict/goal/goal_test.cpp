@@ -36,8 +36,8 @@ TEST(Text, HasOperationsAndWhatTheyWaitFor) {
   EXPECT_TRUE(graphs->has_wildcards());
   const Graph& first = graphs->of(0);
   ASSERT_EQ(first.operations.size(), 2U);
-  EXPECT_EQ(first.operations[0], (Operation{1'000'000, any_peer, 0, 0, 0, 1, 0, Kind::calc, 1, 0}));
-  EXPECT_EQ(first.operations[1], (Operation{32768, 1, 7, 1, 1, 0, 0, Kind::send, 0, 2}));
+  EXPECT_EQ(first.operations[0], (GraphOperation{1'000'000, any_peer, 0, 0, 0, 1, 0, Kind::calc, 1, 0}));
+  EXPECT_EQ(first.operations[1], (GraphOperation{32768, 1, 7, 1, 1, 0, 0, Kind::send, 0, 2}));
   EXPECT_EQ(first.dependents, (std::vector<std::uint32_t>{1}));
   EXPECT_EQ(graphs->name_of(0, 1), "rank 0: send 'l2' (32768 bytes to rank 1, tag 7)");
   EXPECT_EQ(graphs->name_of(1, 0), "rank 1: receive operation 0 (32768 bytes from any rank, any tag)");

@@ -16,7 +16,7 @@ namespace {
 
 using Told = std::tuple<Kind, std::uint64_t, std::int32_t, std::uint32_t>; // of an operation: size, peer, tag
 
-Told told(const Operation& of) { return {of.kind, of.size, of.peer, of.tag}; }
+Told told(const GraphOperation& of) { return {of.kind, of.size, of.peer, of.tag}; }
 
 WorkRates in_bytes() {
   WorkRates rates;
@@ -35,7 +35,7 @@ std::vector<Told> taken(const ProgramSet& set, std::int32_t rank) {
   segments.begin(rank, may_start);
   for (; !ready.empty(); ready.pop_front()) {
     const std::uint32_t i = ready.front();
-    const Operation operation = segments.of(rank, i);
+    const GraphOperation operation = segments.of(rank, i);
     if (operation.kind != Kind::join) all.push_back(told(operation));
     segments.ended(rank, i, ++now, may_start);
     segments.done(rank, i);
@@ -52,7 +52,7 @@ std::vector<Told> in_whole(const ProgramSet& set, std::int32_t rank) {
   const auto graphs = graphs_of(set, in_bytes());
   EXPECT_TRUE(graphs) << graphs.error().sentence();
   std::vector<Told> all;
-  for (const Operation& each : graphs->of(rank).operations)
+  for (const GraphOperation& each : graphs->of(rank).operations)
     if (each.kind != Kind::join) all.push_back(told(each));
   std::sort(all.begin(), all.end());
   return all;

@@ -40,7 +40,7 @@ ProgramSet by_hand(std::int32_t ranks, std::int64_t elements, std::int64_t segme
 
 std::int64_t count(const Graph& graph, Kind kind) {
   return std::count_if(graph.operations.begin(), graph.operations.end(),
-                       [&](const Operation& each) { return each.kind == kind; });
+                       [&](const GraphOperation& each) { return each.kind == kind; });
 }
 
 // Whether `later` waits for the end of `earlier`, at once or over others.
@@ -48,7 +48,7 @@ bool follows(const Graph& graph, std::uint32_t later, std::uint32_t earlier) {
   std::vector<std::uint32_t> stack{earlier};
   std::vector<bool> seen(graph.operations.size());
   while (!stack.empty()) {
-    const Operation& of = graph.operations[stack.back()];
+    const GraphOperation& of = graph.operations[stack.back()];
     stack.pop_back();
     for (std::uint32_t d = of.first; d < of.first + of.after_end; ++d) {
       if (graph.dependents[d] == later) return true;
@@ -91,7 +91,7 @@ TEST(Programs, ARingAllreduceSumsBehindItsReceives) {
   EXPECT_EQ(count(graph, Kind::calc), 3);
   std::vector<std::uint32_t> rounds; // their receives
   for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
-    const Operation& each = graph.operations[i];
+    const GraphOperation& each = graph.operations[i];
     if (each.kind == Kind::calc) {
       EXPECT_EQ(each.size, 64'000U); // picoseconds
       continue;
@@ -171,7 +171,7 @@ TEST(Programs, AreAppendedBetweenOtherOperations) {
   const ProgramSet set = built(CollectiveKind::barrier, "dissemination", 3, 0);
   ProgramOperations operations(set, {}, {100, 1 << 20});
   GraphBuilder builder;
-  Operation calc;
+  GraphOperation calc;
   calc.kind = Kind::calc, calc.size = 5;
   const std::vector<std::uint32_t> before{builder.add(calc)};
   const auto distance = [](std::int32_t peer) { return 10 * peer; };
@@ -247,7 +247,7 @@ TEST(Programs, WrongOnesAreRefusedByRank) {
 TEST(Programs, AGapIsAShareOfItsMessage) {
   const Graphs graphs = made(built(CollectiveKind::alltoall, "paced", 9, 4096, {}, RankSpace::box(*Shape::parse("9"))));
   std::int64_t paced = 0;
-  for (const Operation& each : graphs.of(3).operations) {
+  for (const GraphOperation& each : graphs.of(3).operations) {
     if (each.kind != Kind::send) {
       EXPECT_EQ(each.gap, 0U);
       continue;

@@ -53,7 +53,7 @@ TEST(Deaths, AMessageThatHasLeftArrives) {
 TEST(Deaths, AreBeforeOrAfterASwitchHasDelayedAMessage) {
   const goal::Graphs graphs = graphs_of("num_ranks 4\nrank 0 {\ncalc 50\n}\nrank 1 {\ncalc 200\n}\n"
                                         "rank 2 {\nsend 1b to 3\n}\nrank 3 {\nrecv 1b from 2\n}\n");
-  Parameters p = *parse_parameters("L=100,o=10,g=0,G=0,O=0,S=65535", {});
+  LogGopsParameters p = *parse_parameters("L=100,o=10,g=0,G=0,O=0,S=65535", {});
   p.processors = 2, p.processor_switch = 7 * ns;
   const auto complete = [&](goal::Deaths deaths) {
     EngineOptions options;
@@ -152,14 +152,14 @@ TEST(Deaths, NeedATimeForEachRank) {
 // Sends of all ranks, as they start.
 struct Sends : Observer {
   std::map<std::pair<std::int32_t, std::uint32_t>, Time> start;
-  void busy(const Work& work) override {
+  void busy(const ProcessorWork& work) override {
     if (work.kind == goal::Kind::send) start[{work.rank, work.operation}] = work.start;
   }
 };
 
 struct Case {
   goal::Graphs graphs;
-  Parameters parameters;
+  LogGopsParameters parameters;
   std::optional<NoiseModel> noise;
   goal::Ends ends; // without faults
   Time last = 0;
@@ -170,7 +170,7 @@ Case random_case(std::uint64_t seed) {
   const std::string_view letters[] = {usual, "L=2500,o=1500,g=1000,G=6,O=0,S=2000", "L=100,o=700,g=900,G=1,O=3,S=1000",
                                       "L=0,o=0,g=0,G=1,O=0,S=0"};
   goal::Graphs graphs = graphs_of(goal::random_program(seed));
-  const Parameters parameters = *parse_parameters(letters[seed % 4], {});
+  const LogGopsParameters parameters = *parse_parameters(letters[seed % 4], {});
   Sends sends;
   EngineOptions options;
   if (seed % 7 == 0)

@@ -18,7 +18,7 @@ goal::Graphs barrier(std::int32_t ranks) {
   return *std::move(graphs);
 }
 
-Parameters parameters() { return *parse_parameters("L=1000,o=100,g=100,G=0,O=0,S=65535", {}); }
+LogGopsParameters parameters() { return *parse_parameters("L=1000,o=100,g=100,G=0,O=0,S=65535", {}); }
 
 EngineOptions noise_of(NoiseModel::Kind kind, Time length, Time interval, std::uint64_t seed, std::int32_t every = 1) {
   EngineOptions options;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t messages = 16;
 
 // The client's time in seconds, of `n` messages with `delay` between them and an answer.
-double client_seconds(const Parameters& p, std::int64_t bytes, int n, double delay) {
+double client_seconds(const LogGopsParameters& p, std::int64_t bytes, int n, double delay) {
   std::string client = "num_ranks 2\nrank 0 {\n", server = "rank 1 {\n";
   for (int i = 0; i < n; ++i) {
     if (i > 0) client += fmt::format("c{0}: calc {1}\nc{0} requires s{2}\n", i, std::llround(delay * 1e9), i - 1);
@@ -32,7 +32,7 @@ double client_seconds(const Parameters& p, std::int64_t bytes, int n, double del
   return static_cast<double>(outcome->end[0]) * 1e-12;
 }
 
-measure::LogGops found_again(const Parameters& p, double scale = 1, std::size_t disturbed = SIZE_MAX) {
+measure::LogGops found_again(const LogGopsParameters& p, double scale = 1, std::size_t disturbed = SIZE_MAX) {
   std::vector<measure::Trains> trains;
   for (std::int64_t bytes = 1; bytes <= 1 << 20; bytes *= 4) {
     measure::Trains each{.bytes = bytes, .one = client_seconds(p, bytes, 1, 0)};
@@ -45,13 +45,13 @@ measure::LogGops found_again(const Parameters& p, double scale = 1, std::size_t 
   return measure::fit_loggops(trains, messages, static_cast<std::int64_t>(p.S));
 }
 
-Parameters of(std::string_view text) {
+LogGopsParameters of(std::string_view text) {
   const auto parsed = parse_parameters(text, {});
   EXPECT_TRUE(parsed);
   return *parsed;
 }
 
-void expect_found(const Parameters& p) {
+void expect_found(const LogGopsParameters& p) {
   const measure::LogGops found = found_again(p);
   const auto near = [](double seconds, double of) { EXPECT_NEAR(seconds, of, 1e-12 + 2e-3 * of); };
   near(found.L, static_cast<double>(p.L) * 1e-12);
@@ -71,7 +71,8 @@ TEST(Fit, FindsRandomParametersAgain) {
   std::mt19937_64 random(3);
   const auto drawn = [&](std::uint64_t low, std::uint64_t high) { return low + random() % (high - low); };
   for (int i = 0; i < 50; ++i) {
-    Parameters p{.L = drawn(100'000, 5'000'000), .o = drawn(50'000, 1'000'000), .g = 0, .G = 0, .O = 0, .S = 1U << 22};
+    LogGopsParameters p{
+        .L = drawn(100'000, 5'000'000), .o = drawn(50'000, 1'000'000), .g = 0, .G = 0, .O = 0, .S = 1U << 22};
     p.g = p.o + drawn(1'000, 1'000'000);
     p.G = drawn(10'000, 5'000'000);
     p.O = drawn(0, p.G);
@@ -114,7 +115,7 @@ TEST(Fit, WhereOverheadHidesTheGapTheGapIsTheOverhead) {
 
 // Other programs on the processors: a message that waits for one takes longer than 16 that do not.
 TEST(Fit, ATrainThatIsFasterThanAMessageDoesNotCount) {
-  const Parameters p = of("L=2500,o=500,g=1000,G=6,O=0,S=4096");
+  const LogGopsParameters p = of("L=2500,o=500,g=1000,G=6,O=0,S=4096");
   for (const std::size_t disturbed : {1U, 5U, 8U}) {
     const measure::LogGops found = found_again(p, 1, disturbed);
     EXPECT_NEAR(found.G, 6e-9, 0.1e-9) << disturbed;

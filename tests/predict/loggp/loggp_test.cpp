@@ -17,7 +17,7 @@ goal::Graphs graphs_of(const std::string& text) {
   return *std::move(graphs);
 }
 
-Parameters parameters(std::string_view text) {
+LogGopsParameters parameters(std::string_view text) {
   auto parsed = parse_parameters(text, {});
   EXPECT_TRUE(parsed) << parsed.error().sentence();
   return *parsed;
@@ -33,9 +33,9 @@ std::vector<Time> ends(const std::string& text, std::string_view p, const Engine
 
 constexpr std::string_view usual = "L=2500,o=1500,g=1000,G=6,S=65535";
 
-TEST(Parameters, AreTheLettersOfThePapers) {
+TEST(LogGopsParameters, AreTheLettersOfThePapers) {
   EXPECT_EQ(parameters("L=2500, o=1.5 ,g=0,G=0.04,O=1,S=65535"),
-            (Parameters{2'500'000, 1'500, 0, 40'000, 1'000'000, 65535}));
+            (LogGopsParameters{2'500'000, 1'500, 0, 40'000, 1'000'000, 65535}));
   EXPECT_EQ(parameters("R=2.5").R, 2'500);
   for (const char* wrong : {"l=1", "L", "L=", "L=-1", "L=1,L=2", "S=1.5", "G=1e10", "L=nan", "o=1;g=2"})
     EXPECT_FALSE(parse_parameters(wrong, {})) << wrong;
@@ -78,7 +78,7 @@ TEST(Engine, ARendezvousTakesItsTime) {
 
 std::vector<Time> ends_on(std::int32_t processors, Time processor_switch, const std::string& text,
                           std::string_view letters = "L=100,o=10,g=0,G=0,S=1000") {
-  Parameters p = parameters(letters);
+  LogGopsParameters p = parameters(letters);
   p.processors = processors, p.processor_switch = processor_switch * 1000;
   const auto outcome = run(graphs_of(text), p);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
@@ -197,7 +197,7 @@ TEST(Engine, BothMatchingsGiveTheSameTimes) {
     const goal::Graphs graphs = graphs_of(random_goal(seed));
     EngineOptions lists;
     lists.lists = true;
-    const Parameters p = parameters(seed % 3 == 0 ? "L=1000,o=500,g=100,G=1,O=2,S=1000" : usual);
+    const LogGopsParameters p = parameters(seed % 3 == 0 ? "L=1000,o=500,g=100,G=1,O=2,S=1000" : usual);
     const auto one = run(graphs, p), other = run(graphs, p, lists);
     ASSERT_EQ(one.ok(), other.ok()) << seed;
     if (!one.ok()) continue; // messages of one tag overtook each other by irequires: both say so
@@ -228,7 +228,7 @@ std::string crowd(std::uint64_t seed) {
 }
 
 struct Log : Observer {
-  void busy(const Work& work) override {
+  void busy(const ProcessorWork& work) override {
     text += fmt::format("{} {} {} {} {} {}\n", work.rank, work.peer, work.operation, static_cast<int>(work.kind),
                         work.start, work.end);
   }
@@ -251,7 +251,7 @@ TEST(Engine, WaitingListsGiveTheSameStarts) {
       lists.noise.emplace(), lists.noise->length = 300'000, lists.noise->interval = 1'000'000;
       one_by_one.noise = lists.noise;
     }
-    Parameters p = parameters(letters[seed % letters.size()]);
+    LogGopsParameters p = parameters(letters[seed % letters.size()]);
     if (seed % 2 == 0) p.processors = 1 + static_cast<std::int32_t>(seed % 3), p.processor_switch = 40'000;
     const auto fast = run(graphs, p, lists), slow = run(graphs, p, one_by_one);
     ASSERT_TRUE(fast.ok() && slow.ok()) << seed;

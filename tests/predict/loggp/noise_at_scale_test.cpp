@@ -23,7 +23,7 @@ goal::Graphs steps(std::int32_t ranks, int count, CollectiveKind kind, std::stri
     std::vector<std::uint32_t> at;
     const auto distance = [&](std::int32_t peer) { return graphs.distance(rank, peer); };
     for (int step = 0; step < count; ++step) {
-      goal::Operation work;
+      goal::GraphOperation work;
       work.kind = goal::Kind::calc, work.size = millisecond;
       const std::uint32_t calc = builder.add(work);
       for (const std::uint32_t on : at) builder.after_end(calc, on);
@@ -35,7 +35,7 @@ goal::Graphs steps(std::int32_t ranks, int count, CollectiveKind kind, std::stri
 }
 
 double slowdown(const goal::Graphs& graphs, const NoiseModel& noise) {
-  const Parameters parameters = *parse_parameters("L=1000,o=500,g=500,G=1,S=65536", {});
+  const LogGopsParameters parameters = *parse_parameters("L=1000,o=500,g=500,G=1,S=65536", {});
   EngineOptions options;
   const auto quiet = run(graphs, parameters, options);
   options.noise = noise;

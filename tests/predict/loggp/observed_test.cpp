@@ -106,7 +106,7 @@ TEST(OfMachine, AMessageTakesWhatFlowSaysOfIt) {
 
 TEST(OfMachine, MeasuredParametersReplaceTheDerivedOnes) {
   Machine machine = shipped("fugaku");
-  const Parameters derived = parameters_of(Job(machine)).parameters;
+  const LogGopsParameters derived = parameters_of(Job(machine)).parameters;
   const auto measured = [](auto value) { return Quantity{value, Provenance::measured, "a run"}; };
   machine.loggops = {.L = {},
                      .o = measured(Seconds{150e-9}),
@@ -114,7 +114,7 @@ TEST(OfMachine, MeasuredParametersReplaceTheDerivedOnes) {
                      .G = measured(Seconds{0.25e-9}),
                      .O = {},
                      .S = measured(Bytes{4096})};
-  Parameters expected = derived;
+  LogGopsParameters expected = derived;
   expected.o = 150'000, expected.G = 250'000, expected.S = 4096;
   EXPECT_EQ(parameters_of(Job(machine)).parameters, expected);
   machine.loggops->O = measured(Seconds{0.1e-9});
@@ -128,7 +128,7 @@ TEST(OfMachine, LinksOfANodeAndLatenciesOfTheirClassesCount) {
   const NetworkNumbers& net = machine.network;
   const double node = machine.link_bandwidth(0).value;
   ASSERT_LT(node, net.link_bandwidth.value.value);
-  const Parameters derived = parameters_of(Job(machine)).parameters;
+  const LogGopsParameters derived = parameters_of(Job(machine)).parameters;
   EXPECT_NEAR(static_cast<double>(derived.G), 1e15 / node, 1);
   for (LinkClass& each : machine.network.classes) each.latency = Quantity<Seconds>{{0}};
   machine.network.classes.front().latency = Quantity<Seconds>{{5e-6}};

@@ -135,7 +135,7 @@ bool check(const ProgramSet& set, const std::string& name) {
       EXPECT_EQ(end.error().kind, Error::Kind::not_applicable) << name << ": " << end.error().sentence();
       return false;
     }
-    goal::Operation last;
+    goal::GraphOperation last;
     last.kind = goal::Kind::calc, last.size = 1;
     const std::uint32_t behind = builder.add(last);
     for (const std::uint32_t on : *end) builder.after_end(behind, on);

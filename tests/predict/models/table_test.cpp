@@ -80,7 +80,7 @@ TEST(Models, TheSecondsAreThoseOfTheModelItself) {
   const World& world = World::get();
   const CollectiveCase ring = world.ring();
   const Schedule schedule = *ring.variant->build(ring.collective, world.job.rank_space());
-  for (const auto model : {kumihimo::Model::flow, kumihimo::Model::exact}) {
+  for (const auto model : {kumihimo::ScheduleModel::flow, kumihimo::ScheduleModel::exact}) {
     SimulateOptions options;
     options.model = model;
     EXPECT_EQ(world.predicted(name_of(model), ring).seconds, simulate(schedule, world.job, {}, options)->seconds.value);

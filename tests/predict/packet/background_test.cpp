@@ -26,13 +26,13 @@ goal::Graphs one_message(int bytes) {
 constexpr Time send_cost = 2'000'000, relay_latency = 3'000'000;
 
 GraphOutcome outcome_of(const Machine& m, const goal::Graphs& graphs, const std::vector<std::int32_t>& nodes,
-                        const Background& background, const Options& options = {}) {
+                        const Background& background, const PacketOptions& options = {}) {
   auto outcome = run(m, graphs, nodes, background, options);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
   return *std::move(outcome);
 }
-Options packets_of(std::int64_t bytes) {
-  Options options;
+PacketOptions packets_of(std::int64_t bytes) {
+  PacketOptions options;
   options.packet_bytes = bytes;
   return options;
 }
@@ -168,7 +168,7 @@ std::size_t place_of(const std::vector<RawMessage>& list) {
 struct ListCase {
   Machine machine;
   BackgroundJob job;
-  Options options;
+  PacketOptions options;
   std::vector<std::int32_t> nodes{0, 0};
   Time warm_up = 60'000'000;
 };
@@ -414,7 +414,7 @@ TEST(Background, WrongInput) {
 }
 
 TEST(Background, NodesDoNotDieBesideOthers) {
-  Options options;
+  PacketOptions options;
   options.deaths = {{0, 1000}};
   const std::vector<std::int32_t> nodes{0, 1};
   const auto outcome =

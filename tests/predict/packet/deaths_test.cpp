@@ -27,7 +27,7 @@ std::vector<std::int32_t> one_each(const goal::Graphs& graphs) {
 }
 
 GraphOutcome with(const Machine& machine, const goal::Graphs& graphs, std::vector<std::int32_t> nodes,
-                  std::vector<NodeDeath> deaths, Options options = {}) {
+                  std::vector<NodeDeath> deaths, PacketOptions options = {}) {
   options.deaths = std::move(deaths);
   auto outcome = run(machine, graphs, nodes, options);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
@@ -76,7 +76,7 @@ TEST(PacketDeaths, AllRanksOfTheNodeDie) {
 
 TEST(PacketDeaths, NodesExist) {
   const goal::Graphs graphs = graphs_of("num_ranks 1\nrank 0 {\ncalc 1\n}\n");
-  Options options;
+  PacketOptions options;
   options.deaths = {{8, 0}};
   EXPECT_FALSE(run(torus("8"), graphs, std::vector<std::int32_t>{0}, options));
 }
@@ -86,7 +86,7 @@ struct Case {
   std::vector<std::int32_t> nodes;
   Machine machine;
   GraphOutcome outcome; // without faults
-  Options options;
+  PacketOptions options;
 };
 
 Case random_case(std::uint64_t seed, bool sends_wait = false) {
@@ -100,7 +100,7 @@ Case random_case(std::uint64_t seed, bool sends_wait = false) {
   const bool tree = seed % 5 == 0;
   const Machine on = tree ? machine("family = \"fat_tree\"\narity = \"4x2\"\nparents = \"1x2\"", network)
                           : torus(shapes[seed % 3], network);
-  Options options;
+  PacketOptions options;
   options.packet_bytes = 512, options.waits_for_receive = sends_wait;
   if (seed % 4 == 0 && !tree) options.routing = Routing::adaptive;
   GraphOutcome outcome = with(on, graphs, nodes, {{0, goal::never}}, options);
@@ -161,7 +161,7 @@ TEST(PacketDeaths, ThatHoldsIfSendsWaitForTheirReceives) { compare_with_golden(t
 TEST(PacketDeaths, ASendWaitsForAReceiveThatIsNeverPosted) {
   const goal::Graphs graphs = graphs_of("num_ranks 2\nrank 0 {\na: send 1000b to 1\nb: calc 10\nb irequires a\n}\n"
                                         "rank 1 {\na: calc 5000\nb: recv 1000b from 0\nb requires a\n}\n");
-  Options options;
+  PacketOptions options;
   options.waits_for_receive = true;
   const auto never_posted = *with(torus("8"), graphs, {0, 1}, {{1, 4000 * ns}}, options).aftermath;
   EXPECT_EQ(never_posted.waiting_directly, 1);
@@ -194,7 +194,7 @@ TEST(PacketDeaths, AfterTheEndChangesNothing) {
     EXPECT_EQ(outcome.end, of.outcome.end);
     EXPECT_EQ(outcome.traffic.packets, of.outcome.traffic.packets);
     EXPECT_EQ(outcome.aftermath->complete, of.graphs.ranks());
-    Options plain = of.options;
+    PacketOptions plain = of.options;
     EXPECT_EQ(run(of.machine, of.graphs, of.nodes, plain)->end, of.outcome.end);
   }
 }

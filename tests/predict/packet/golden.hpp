@@ -22,7 +22,7 @@ class Golden {
     bool stuck = false; // packets wait for each other
   };
 
-  Golden(const Fabric& fabric, const Options& options, std::uint32_t channels)
+  Golden(const Fabric& fabric, const PacketOptions& options, std::uint32_t channels)
       : f_(fabric), options_(options), channels_(channels), links_(fabric.links),
         nodes_(static_cast<std::size_t>(fabric.vertices)) {
     const auto most = static_cast<std::uint32_t>(f_.most_arriving), engines = static_cast<std::uint32_t>(f_.engines);
@@ -397,7 +397,7 @@ class Golden {
 
   static constexpr Time never = ~Time{0};
   const Fabric& f_;
-  const Options options_;
+  const PacketOptions options_;
   std::uint32_t channels_, first_engine_ = 0;
   std::vector<Link> links_;
   std::vector<Node> nodes_;

@@ -15,7 +15,7 @@ namespace {
 
 // Software: 2 us for a send, 3 us after an arrival. 1 byte a ns, 100 ns a hop; ranks r on nodes r unless given.
 std::vector<std::uint64_t> ends(const std::string& text, std::vector<std::int32_t> nodes = {},
-                                const Options& options = {}) {
+                                const PacketOptions& options = {}) {
   const auto graphs = goal::parse_text(text, "a.goal");
   EXPECT_TRUE(graphs) << graphs.error().sentence();
   if (nodes.empty()) {
@@ -69,8 +69,8 @@ TEST(PacketGraphs, ALateReceiveEndsAtOnce) {
             (std::vector<std::uint64_t>{3000, 50000}));
 }
 
-Options waiting() {
-  Options options;
+PacketOptions waiting() {
+  PacketOptions options;
   options.waits_for_receive = true;
   return options;
 }
@@ -89,7 +89,7 @@ TEST(PacketGraphs, ASendMayWaitForItsReceive) {
 // But not if its message is kept where nobody has asked for it yet.
 TEST(PacketGraphs, AnUnexpectedMessageDoesNotWaitForItsReceive) {
   const auto both = [](int bytes, int late) { // after how many ns the receive of each is posted
-    Options options = waiting();
+    PacketOptions options = waiting();
     options.unexpected = 1000;
     return ends(fmt::format("num_ranks 2\nrank 0 {{\nsend {0}b to 1\n}}\nrank 1 {{\na: calc {1}\nb: recv {0}b from "
                             "0\nb requires a\n}}\n",
@@ -106,7 +106,7 @@ goal::Graphs with_puts(const goal::Graphs& graphs) {
   goal::Graphs made(graphs.ranks());
   for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) {
     goal::Graph of = graphs.of(rank);
-    for (goal::Operation& each : of.operations) each.put = each.kind == goal::Kind::send;
+    for (goal::GraphOperation& each : of.operations) each.put = each.kind == goal::Kind::send;
     made.set(rank, std::move(of));
   }
   return made;
@@ -204,7 +204,7 @@ TEST(PacketGraphs, AGapIsAPauseBehindEachPacket) {
   receiver.add({.size = 10000, .peer = 1, .kind = goal::Kind::receive});
   graphs.set(0, sender.finish()), graphs.set(1, receiver.finish());
   const std::vector<std::int32_t> nodes{0, 1};
-  Options options;
+  PacketOptions options;
   options.packet_bytes = 1000;
   const auto outcome = run(torus("8"), graphs, nodes, options);
   ASSERT_TRUE(outcome) << outcome.error().sentence();
@@ -223,7 +223,7 @@ TEST(PacketGraphs, AShortPacketHasAShortPause) {
     }
     graphs.set(0, sender.finish()), graphs.set(1, receiver.finish());
     const std::vector<std::int32_t> nodes{0, 1};
-    Options options;
+    PacketOptions options;
     options.packet_bytes = packet_bytes;
     return run(torus("8"), graphs, nodes, options)->end[1];
   };
@@ -260,8 +260,8 @@ TEST(PacketGraphs, WhatNeverMatchesIsNamed) {
 }
 
 struct Noted : goal::Observer {
-  std::vector<goal::Work> work;
-  void busy(const goal::Work& each) override { work.push_back(each); }
+  std::vector<goal::ProcessorWork> work;
+  void busy(const goal::ProcessorWork& each) override { work.push_back(each); }
 };
 
 // A calc occupies its processor, a send its interface; an arrival is in software from the last packet on.
@@ -276,7 +276,7 @@ TEST(PacketGraphs, ObserversSeeWhatRanksDo) {
   const std::vector<std::int32_t> nodes{0, 1};
   ASSERT_TRUE(run(torus("8"), *graphs, nodes, {}, observers));
   std::vector<std::tuple<int, int, goal::Kind, int, Time, Time>> found;
-  for (const goal::Work& w : noted.work)
+  for (const goal::ProcessorWork& w : noted.work)
     found.emplace_back(w.rank, w.peer, w.kind, w.cpu, w.start / 1000, w.end / 1000);
   EXPECT_EQ(found, (std::vector<std::tuple<int, int, goal::Kind, int, Time, Time>>{
                        {0, 0, goal::Kind::calc, 1, 0, 500},

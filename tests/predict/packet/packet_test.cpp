@@ -12,19 +12,19 @@
 namespace kumihimo::packet {
 namespace {
 
-RawOutcome outcome_of(const Machine& m, const std::vector<RawMessage>& messages, const Options& options = {}) {
+RawOutcome outcome_of(const Machine& m, const std::vector<RawMessage>& messages, const PacketOptions& options = {}) {
   auto outcome = run(m, messages, options);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
   return *std::move(outcome);
 }
 std::vector<std::uint64_t> nanoseconds(const Machine& m, const std::vector<RawMessage>& messages,
-                                       const Options& options = {}) {
+                                       const PacketOptions& options = {}) {
   std::vector<std::uint64_t> times;
   for (const Time time : outcome_of(m, messages, options).delivered) times.push_back((time + 500) / 1000);
   return times;
 }
-Options small_packets(std::int64_t bytes, std::int64_t buffer = 4) {
-  Options options;
+PacketOptions small_packets(std::int64_t bytes, std::int64_t buffer = 4) {
+  PacketOptions options;
   options.packet_bytes = bytes, options.buffer_packets = buffer;
   return options;
 }
@@ -44,7 +44,7 @@ TEST(Packet, OneMessage) {
 
 // The header is on the wire: 3 packets of 1000 and 100 bytes.
 TEST(Packet, HeadersTakeTime) {
-  Options options = small_packets(1000);
+  PacketOptions options = small_packets(1000);
   options.header_bytes = 100;
   const RawOutcome outcome = outcome_of(torus("4"), {{0, 1, 3000, 0, 0}}, options);
   EXPECT_EQ(outcome.delivered, (std::vector<Time>{3'400'000}));
@@ -87,7 +87,7 @@ TEST(Packet, NeighboursShiftAsIfAlone) {
     for (std::int32_t axis = 0; axis < 3; ++axis) {
       std::vector<RawMessage> messages;
       for (std::int32_t v = 0; v < shape.places(); ++v) messages.push_back({v, shape.shifted(v, axis, 1), 64000, 0, 0});
-      Options options = small_packets(1000);
+      PacketOptions options = small_packets(1000);
       options.routing = routing;
       const RawOutcome outcome = outcome_of(m, messages, options);
       for (const Time time : outcome.delivered) EXPECT_EQ(time, 64'100'000);
@@ -98,7 +98,7 @@ TEST(Packet, NeighboursShiftAsIfAlone) {
 // A message that is stopped at its end stops the ones behind it, on links that it does not use itself. 0 to 3 fills the
 // buffers of 1 and 2 while 2 to 3 takes turns with it; 0 to 1 alone would take 10,100 ns.
 TEST(Packet, CreditsPassAStallOn) {
-  Options options = small_packets(1000, 2);
+  PacketOptions options = small_packets(1000, 2);
   const std::vector<RawMessage> messages{
       {0, 3, 20000, 0, 0}, {1, 3, 20000, 0, 0}, {2, 3, 20000, 0, 0}, {0, 1, 10000, 1, 0}};
   const auto times = nanoseconds(torus("12"), messages, options);
@@ -111,7 +111,7 @@ TEST(Packet, LinksCarryHopsTimesBytes) {
   std::mt19937 random(5);
   for (const auto routing : {Routing::dimension_order, Routing::adaptive}) {
     const Machine m = torus("5x4x3");
-    Options options = small_packets(700, 2);
+    PacketOptions options = small_packets(700, 2);
     options.routing = routing;
     std::vector<RawMessage> messages;
     std::uint64_t expected = 0, packets = 0;
@@ -133,7 +133,7 @@ TEST(Packet, LinksCarryHopsTimesBytes) {
 TEST(Packet, UtilisationIsOfTheTimeOfAllLinks) {
   std::vector<RawMessage> messages;
   for (std::int32_t v = 0; v < 8; ++v) messages.push_back({v, (v + 1) % 8, 64000, 0, 0});
-  Options options = small_packets(1000);
+  PacketOptions options = small_packets(1000);
   options.bins = 10;
   const DeliveredTraffic traffic = outcome_of(torus("8"), messages, options).traffic;
   ASSERT_EQ(traffic.classes.size(), 1U);
@@ -162,7 +162,7 @@ TEST(Packet, LinksOverTimeAddUpToTheirClasses) {
   std::mt19937 random(7);
   const Machine m = torus("4x3x2");
   const std::vector<RawMessage> messages = random_messages(random, 24, 80);
-  Options options = small_packets(1000);
+  PacketOptions options = small_packets(1000);
   options.bins = 16;
   const DeliveredTraffic by_class = outcome_of(m, messages, options).traffic;
   EXPECT_TRUE(by_class.link_utilisation.empty());
@@ -191,7 +191,7 @@ TEST(Packet, LinksOverTimeAddUpToTheirClasses) {
 }
 
 TEST(Packet, ThePictureOfLinksHasALimit) {
-  Options options;
+  PacketOptions options;
   options.links_over_time = true, options.bins = 1 << 20;
   const auto refused = run(torus("8x8x8"), {}, options);
   ASSERT_FALSE(refused);
@@ -211,7 +211,7 @@ void compare_with_golden(const Machine& m, std::vector<Routing> routings, int ro
   std::mt19937 random(seed);
   for (int round = 0; round < rounds; ++round)
     for (const Routing routing : routings) {
-      Options options = small_packets(500 + static_cast<std::int64_t>(random() % 3) * 250, 1 + random() % 3);
+      PacketOptions options = small_packets(500 + static_cast<std::int64_t>(random() % 3) * 250, 1 + random() % 3);
       options.routing = routing;
       options.seed = random();
       options.header_bytes = random() % 2 == 0 ? 0 : 50;
@@ -301,7 +301,7 @@ TEST(PacketGolden, NetworksThatTheCacheDoesNotHold) {
   const Machine m = torus("4x4x4");
   const auto messages = uniform_random(64, 4, 3000, 5);
   for (const Routing routing : both) {
-    Options options = small_packets(500, 255);
+    PacketOptions options = small_packets(500, 255);
     options.routing = routing;
     const auto golden = Golden(*Fabric::make(m, options), options, routing == Routing::adaptive ? 3 : 2).run(messages);
     EXPECT_TRUE(as_golden(outcome_of(m, messages, options), golden)) << name_of(routing);
@@ -314,7 +314,7 @@ TEST(PacketGolden, SeesWhatIsWrong) {
   std::mt19937 random(23);
   auto messages = random_messages(random, 12, 200);
   for (RawMessage& each : messages) each.start = 0;
-  const Options options = small_packets(500, 2);
+  const PacketOptions options = small_packets(500, 2);
   const auto fabric = Fabric::make(m, options);
   const RawOutcome outcome = outcome_of(m, messages, options);
   const auto golden = Golden(*fabric, options, 2).run(messages);
@@ -329,7 +329,7 @@ TEST(PacketGolden, SeesWhatIsWrong) {
   Fabric small = *fabric;
   small.buffer_packets = 1;
   EXPECT_FALSE(as_golden(outcome, Golden(small, options, 2).run(messages)));
-  Options other = options;
+  PacketOptions other = options;
   int differ = 0; // first turns matter only where two ask for a link at once
   for (other = options; other.seed < 12; ++other.seed)
     differ += !as_golden(outcome, Golden(*fabric, other, 2).run(messages));
@@ -343,7 +343,7 @@ TEST(Packet, SaturatedToriDoNotDeadlock) {
       for (const std::int64_t buffer : {1, 2}) {
         const Machine m = torus(shape);
         const std::int32_t nodes = m.topology->nodes();
-        Options options = small_packets(500, buffer);
+        PacketOptions options = small_packets(500, buffer);
         options.routing = routing;
         std::vector<RawMessage> messages = uniform_random(nodes, 20, 4000, 3);
         for (std::int32_t v = 0; v < nodes; ++v)
@@ -361,7 +361,7 @@ TEST(Packet, NoTimeIsBelowTheBound) {
   std::mt19937 random(31);
   const Machine m = torus("6x4x3");
   for (const Routing routing : both) {
-    Options options = small_packets(1000, 3);
+    PacketOptions options = small_packets(1000, 3);
     options.routing = routing;
     const auto messages = random_messages(random, 72, 500);
     const RawOutcome outcome = outcome_of(m, messages, options);
@@ -385,7 +385,7 @@ TEST(Packet, LateTrafficIsAsEarlyTraffic) {
       messages.push_back(each);
       messages.back().start += later;
     }
-    const Options options = small_packets(500, 1);
+    const PacketOptions options = small_packets(500, 1);
     const auto times = outcome_of(m, messages, options).delivered;
     // Which channel a packet takes and whose turn it is differ; with no others under way a message takes what it took.
     const auto alone = outcome_of(m, {early[0]}, options).delivered[0] - early[0].start;
@@ -399,7 +399,7 @@ TEST(Packet, LateTrafficIsAsEarlyTraffic) {
 TEST(Packet, IsTheSameForASeed) {
   const Machine m = torus("4x4");
   const auto messages = uniform_random(16, 30, 5000, 7);
-  Options options = small_packets(500);
+  PacketOptions options = small_packets(500);
   EXPECT_EQ(outcome_of(m, messages, options).delivered, outcome_of(m, messages, options).delivered);
   options.seed = 2;
   EXPECT_NE(outcome_of(m, messages, options).delivered, outcome_of(m, messages, small_packets(500)).delivered);
@@ -407,13 +407,13 @@ TEST(Packet, IsTheSameForASeed) {
 
 TEST(Packet, ErrorsSayWhatToDo) {
   const std::vector<RawMessage> one{{0, 1, 8, 0, 0}};
-  const auto error = [&](const Machine& m, const Options& options, const std::vector<RawMessage>& messages) {
+  const auto error = [&](const Machine& m, const PacketOptions& options, const std::vector<RawMessage>& messages) {
     const auto outcome = run(m, messages, options);
     EXPECT_FALSE(outcome);
     return outcome ? std::string() : outcome.error().sentence();
   };
   const Machine tree = machine("family = \"fat_tree\"\narity = \"4x3\"\nparents = \"1x2\"\nnodes = 10");
-  Options adaptive;
+  PacketOptions adaptive;
   adaptive.routing = Routing::adaptive;
   EXPECT_EQ(error(tree, adaptive, one),
             "adaptive routing needs a torus, a mesh or a Tofu without dead parts, of at most 6 axes (got " +
@@ -431,7 +431,7 @@ TEST(Packet, ErrorsSayWhatToDo) {
 TEST(Packet, BuffersCoverTheTimeInWhichCreditsComeBack) {
   Machine m = torus("4m");
   m.network.hop_latency.value = {10e-6};
-  Options options;
+  PacketOptions options;
   options.packet_bytes = 2000;
   EXPECT_EQ(buffer_packets_of(m, options), 12);
   const std::vector<RawMessage> one{{0, 3, 2'000'000, 0}};

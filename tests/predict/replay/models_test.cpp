@@ -265,7 +265,7 @@ constexpr const char* two_processors = "num_ranks 2\n"
 // Rank 0 computes while any of its processors does; rank 1 never.
 TEST(ReplayGoal, TimeWithoutComputingIsThatOfMessages) {
   const ReplayProgram program = program_of_text(two_processors);
-  loggp::Parameters parameters = *loggp::parse_parameters("L=2000,o=100,S=100", {});
+  loggp::LogGopsParameters parameters = *loggp::parse_parameters("L=2000,o=100,S=100", {});
   TimesOptions options;
   options.most_intervals = 10;
   const auto times = times_of(program, parameters, options);
@@ -282,7 +282,7 @@ TEST(ReplayGoal, TimeWithoutComputingIsThatOfMessages) {
 }
 
 TEST(ReplayGoal, ComputingIsScaledAndBalanced) {
-  loggp::Parameters parameters = *loggp::parse_parameters("L=2000,o=100,S=100", {});
+  loggp::LogGopsParameters parameters = *loggp::parse_parameters("L=2000,o=100,S=100", {});
   ReplayOptions options;
   options.speed = 2;
   EXPECT_EQ(times_of(program_of_text(two_processors, options), parameters)->total, 500000u + 2200000u);
@@ -312,7 +312,7 @@ TEST(ReplayGoal, ARecordingAsGoalHasTheSameTimes) {
   const ReplayProgram program = program_with(ring);
   const ReplayProgram again = program_of_text(goal::text_of(program.graphs));
   EXPECT_EQ(in_packets(program, "8").end, in_packets(again, "8").end);
-  const loggp::Parameters parameters = *loggp::parse_parameters("L=2000,o=100,g=50,G=0.1,S=10000", {});
+  const loggp::LogGopsParameters parameters = *loggp::parse_parameters("L=2000,o=100,g=50,G=0.1,S=10000", {});
   EXPECT_EQ(times_of(program, parameters)->end, times_of(again, parameters)->end);
 }
 

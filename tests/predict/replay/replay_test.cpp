@@ -21,7 +21,7 @@ std::vector<Choice> chosen(const Recording& recording, std::string_view algorith
   return choices;
 }
 
-loggp::Parameters parameters(std::string_view text) { return *loggp::parse_parameters(text, {}); }
+loggp::LogGopsParameters parameters(std::string_view text) { return *loggp::parse_parameters(text, {}); }
 
 // Nanoseconds at which each rank ends.
 std::vector<std::uint64_t> ends_of(const std::vector<Events>& ranks, std::string_view letters,
@@ -133,7 +133,7 @@ TEST(Replay, MessagesMeetOnTheirCommunicatorAlone) {
 // Tags of what rank 0 sends.
 std::set<std::uint32_t> tags_of(const ReplayProgram& program) {
   std::set<std::uint32_t> tags;
-  for (const goal::Operation& operation : program.graphs.of(0).operations)
+  for (const goal::GraphOperation& operation : program.graphs.of(0).operations)
     if (operation.kind == goal::Kind::send) tags.insert(operation.tag);
   return tags;
 }

@@ -156,7 +156,7 @@ void expect_equal(const Times& a, const Times& b) {
   }
 }
 
-Times both_ways(const Source& source, const loggp::Parameters& parameters, ReplayOptions options,
+Times both_ways(const Source& source, const loggp::LogGopsParameters& parameters, ReplayOptions options,
                 const TimesOptions& times = {}) {
   const auto whole = program_of(source, chosen(source), options);
   options.windowed_from = 0;

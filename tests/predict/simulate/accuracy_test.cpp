@@ -18,7 +18,7 @@ TEST_P(Accuracy, WithinTenPercentOfTheExactSolution) {
   for (int exponent : {10, 14, 18, 20, 22, 24, 28}) {
     if (large && exponent == 28) continue; // bench/simulate has these
     const Schedule s = built(algorithm(name), m, std::int64_t{1} << exponent);
-    const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, Model::exact).seconds.value;
+    const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, ScheduleModel::exact).seconds.value;
     EXPECT_NEAR(flow / exact, 1, 0.1) << name << " on " << shape << ", 2^" << exponent << " bytes";
   }
 }
@@ -45,7 +45,7 @@ TEST(Golden, RingsOfFewElements) {
       const Job m = *Job::with_ranks_per_node(machine, ranks_per_node);
       for (const std::int64_t bytes : {8, 64, 128, 256, 1024}) {
         const Schedule s = built(algorithm("ring"), m, bytes);
-        const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, Model::exact).seconds.value;
+        const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, ScheduleModel::exact).seconds.value;
         EXPECT_NEAR(flow / exact, 1, 0.1) << shape << " of " << ranks_per_node << ", " << bytes << " bytes";
       }
     }
@@ -57,7 +57,7 @@ TEST(Golden, EveryNumberOfSegments) {
     Parameters p;
     p.segments = segments;
     const Schedule s = built(algorithm("trinaryx3"), m, segments * 3 * (1 << 20), p);
-    const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, Model::exact).seconds.value;
+    const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, ScheduleModel::exact).seconds.value;
     EXPECT_NEAR(flow / exact, 1, 0.1) << segments << " segments";
   }
 }
@@ -73,7 +73,8 @@ TEST(Golden, SixTreesAndOverlapToo) {
           Parameters p;
           p.segment_bytes = segment_bytes;
           const Schedule s = built(algorithm(name), m, std::int64_t{1} << exponent, p);
-          const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, Model::exact).seconds.value;
+          const double flow = predicted(s, m).seconds.value,
+                       exact = predicted(s, m, ScheduleModel::exact).seconds.value;
           EXPECT_NEAR(flow / exact, 1, 0.1)
               << name << " on " << shape << ", 2^" << exponent << " bytes in segments of " << segment_bytes;
         }
@@ -89,7 +90,7 @@ TEST(Golden, SegmentsOfRingsAndBuckets) {
         p.segment_bytes = segment_bytes;
         p.window = 16;
         const Schedule s = built(algorithm(name), m, 1 << 22, p);
-        const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, Model::exact).seconds.value;
+        const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, ScheduleModel::exact).seconds.value;
         EXPECT_NEAR(flow / exact, 1, 0.1) << name << " on " << shape << " in segments of " << segment_bytes;
       }
 }
@@ -117,8 +118,8 @@ TEST(Golden, LabelsAreRight) {
         Labelled{"binomial", bcast, "16x2x4", 24, true}, Labelled{"linear", bcast, "6x5x4", 24, true}}) {
     const Machine m = described("k-computer", c.shape);
     const Schedule s = built(algorithm(c.algorithm, c.kind), m, std::int64_t{1} << c.exponent, c.parameters);
-    const Prediction flow = predicted(s, m);
-    const double error = flow.seconds.value / predicted(s, m, Model::exact).seconds.value - 1;
+    const SchedulePrediction flow = predicted(s, m);
+    const double error = flow.seconds.value / predicted(s, m, ScheduleModel::exact).seconds.value - 1;
     const auto what = std::string(c.algorithm) + " on " + c.shape + ", 2^" + std::to_string(c.exponent) + " bytes";
     EXPECT_EQ(!flow.accuracy.empty(), c.labelled) << what << ": " << error << ", " << flow.accuracy;
     EXPECT_LE(error, flow.too_long) << what;
@@ -140,7 +141,7 @@ TEST(Golden, MessagesOfDifferentLevelsTakeAtLeastWhatTheirEnginesDo) {
     if (r == 3) lane.step(wait_signal(6)), lane.step(send(0, out[part(1, 2)]));
     p.add(std::move(lane));
   });
-  const Prediction flow = predicted(s, m), exact = predicted(s, m, Model::exact);
+  const SchedulePrediction flow = predicted(s, m), exact = predicted(s, m, ScheduleModel::exact);
   EXPECT_NEAR(flow.seconds.value, 1e-3, 1e-12) << "2 MB at 2 GB/s";
   EXPECT_NEAR(flow.seconds.value / exact.seconds.value, 1, 0.1);
   EXPECT_EQ(flow.limiting, "receiving engines of node 0");
@@ -153,10 +154,10 @@ TEST(Golden, AGatherOfSeveralRanksANodeIsNotBelowItsBound) {
   const Job m = *Job::with_ranks_per_node(job_on("hector-2a", "3x5x7"), 3);
   for (const std::int64_t bytes : {8 << 10, 64 << 10, 1 << 20}) {
     const Schedule s = built(algorithm("binomial", CollectiveKind::gather), m, bytes);
-    const Prediction flow = predicted(s, m);
+    const SchedulePrediction flow = predicted(s, m);
     EXPECT_GE(flow.seconds.value, flow.bound().value * (1 - 1e-9)) << bytes;
     EXPECT_FALSE(flow.accuracy.empty()) << bytes;
-    EXPECT_NEAR(flow.seconds.value / predicted(s, m, Model::exact).seconds.value, 1, 0.1) << bytes;
+    EXPECT_NEAR(flow.seconds.value / predicted(s, m, ScheduleModel::exact).seconds.value, 1, 0.1) << bytes;
   }
 }
 
@@ -169,7 +170,7 @@ TEST(Golden, BothCountTheSameBytesOnEveryLink) {
     if (std::any_of(known.begin(), known.end(), [](const auto& q) { return q.parameter->name == "segment_bytes"; }))
       p.segment_bytes = 999;
     const Schedule s = built(algorithm(name), m, 123'456, p);
-    const Prediction flow = predicted(s, m), exact = predicted(s, m, Model::exact);
+    const SchedulePrediction flow = predicted(s, m), exact = predicted(s, m, ScheduleModel::exact);
     ASSERT_EQ(flow.link_bytes.size(), exact.link_bytes.size());
     for (std::size_t l = 0; l < flow.link_bytes.size(); ++l)
       EXPECT_NEAR(flow.link_bytes[l], exact.link_bytes[l], 1e-3) << name << ", link " << l;

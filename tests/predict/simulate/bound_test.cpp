@@ -43,8 +43,8 @@ TEST(Bound, HoldsForTheNetworksOwnEngine) {
     p.add(std::move(engine));
   });
   s.set_collective(make_collective(CollectiveKind::allreduce, 64, 1));
-  for (const Model model : {Model::flow, Model::exact}) {
-    const Prediction p = predicted(s, m, model);
+  for (const ScheduleModel model : {ScheduleModel::flow, ScheduleModel::exact}) {
+    const SchedulePrediction p = predicted(s, m, model);
     EXPECT_NEAR(p.seconds.value, 1.45e-6 + 6 * 0.423e-6, 1e-15);
     EXPECT_LE(p.bound().value, p.seconds.value);
     EXPECT_GT(p.bound().value, 0);

@@ -145,7 +145,7 @@ TEST_P(ByHand, LanesAfterAllOfOthersAddTheirTimes) {
       p.add(std::move(lane));
     }
   });
-  const Prediction p = predicted(s, plain("8"), GetParam());
+  const SchedulePrediction p = predicted(s, plain("8"), GetParam());
   EXPECT_NEAR(p.seconds.value, 2 * (4 * (cost + 0.25e-3) + hop + relay), 1e-12);
   ASSERT_EQ(p.phases.size(), 2U);
   EXPECT_EQ(p.phases[0].name, "there");
@@ -343,7 +343,7 @@ TEST_P(ByHand, LanesThatOverlapAreOnePhase) {
       }
     });
   };
-  const Prediction p = predicted(named("there, 1", "back, 1"), plain("8"), GetParam());
+  const SchedulePrediction p = predicted(named("there, 1", "back, 1"), plain("8"), GetParam());
   ASSERT_EQ(p.phases.size(), 1U);
   EXPECT_EQ(p.phases[0].name, "there and back");
   EXPECT_EQ(p.phases[0].seconds.value, p.seconds.value);
@@ -390,7 +390,7 @@ TEST_P(ByHand, AMillionEmptySegmentsTakeNoTime) {
 }
 
 TEST_P(ByHand, LinkBytesAreCountedOnEveryLinkOfTheRoute) {
-  const Prediction p = predicted(one_message(0, 3, 8), plain("8"), GetParam());
+  const SchedulePrediction p = predicted(one_message(0, 3, 8), plain("8"), GetParam());
   EXPECT_DOUBLE_EQ(p.link_bytes_sum, 3e6);
   EXPECT_DOUBLE_EQ(p.link_bytes_max, 1e6);
   EXPECT_EQ(p.links, 16);

@@ -68,7 +68,7 @@ TEST_P(Compute, OnlyPlacedRanksShareTheMemory) {
 
 TEST_P(Compute, LongTimesDoNotOverflow) {
   EXPECT_NEAR(time(of({.seconds = 1e6}), plain("2")), 1e6, 1e-3);
-  if (GetParam() == Model::flow) {
+  if (GetParam() == ScheduleModel::flow) {
     EXPECT_NEAR(time(of({.flops = 1e18}), with_rate(1e3)), 1e15, 1e3);
     return;
   }

@@ -20,7 +20,7 @@ namespace {
 class Distribution {
  public:
   template <class Case>
-  void add(const Case& c, const Prediction& flow, const Prediction& exact) {
+  void add(const Case& c, const SchedulePrediction& flow, const SchedulePrediction& exact) {
     if (exact.seconds.value <= 0) return;
     const double error = flow.seconds.value / exact.seconds.value - 1;
     if (!is_in_range(flow, exact))
@@ -63,12 +63,12 @@ class Distribution {
 TEST(FlowAgainstExact, IsWithinAFifthOrWithinItsRange) {
   Distribution asked, levels;
   for_each_case(200, [&](const RandomCase& c, const Schedule& s) {
-    const Prediction exact = answer(c, s, {Model::exact});
+    const SchedulePrediction exact = answer(c, s, {ScheduleModel::exact});
     const auto compare = [&](const SimulateOptions& options, Distribution& distribution) {
       distribution.add(c, answer(c, s, options), exact);
     };
     compare({}, asked);
-    compare(without_exact_work(Model::flow), levels);
+    compare(without_exact_work(ScheduleModel::flow), levels);
   });
   fmt::print("as asked: {}\nby levels: {}\n", asked.text(), levels.text());
 }
@@ -97,9 +97,9 @@ TEST(FlowAgainstExact, UsualCasesAreWithinAFifthOrWithinTheirRange) {
     const auto s = c.schedule();
     if (!s || s->claims.offloads || s->ranks() > 512 || steps_of(*s) > 5e4) continue; // to be solved in a moment
     ++drawn;
-    const Prediction flow = answer(c, *s, {});
+    const SchedulePrediction flow = answer(c, *s, {});
     if (flow.is_solved) continue; // it is the exact time
-    const Prediction exact = answer(c, *s, {Model::exact});
+    const SchedulePrediction exact = answer(c, *s, {ScheduleModel::exact});
     by_levels.add(c, flow, exact);
   }
   fmt::print("{} usual cases, of which by levels: {}\n", drawn, by_levels.text());
@@ -111,8 +111,8 @@ TEST(FlowAgainstExact, RandomProgramsAreWithinAFifthOrWithinTheirRange) {
   Distribution levels;
   for (std::int64_t left = from_environment("KUMIHIMO_CASES", 200); left > 0; --left) {
     const RandomPrograms c = sets.next();
-    const Prediction exact = answer(c, c.set, {Model::exact});
-    levels.add(c, answer(c, c.set, without_exact_work(Model::flow)), exact);
+    const SchedulePrediction exact = answer(c, c.set, {ScheduleModel::exact});
+    levels.add(c, answer(c, c.set, without_exact_work(ScheduleModel::flow)), exact);
   }
   fmt::print("random programs by levels: {}\n", levels.text());
 }
@@ -144,8 +144,8 @@ TEST(FlowAgainstExact, MessagesOfEarlierLevelsAreSeenToMeetLaterOnes) {
   for (const std::int32_t short_computations : {1, 2})
     for (const std::int32_t lane : {0, 1}) {
       const RandomPrograms c = two_lanes(short_computations, lane);
-      const Prediction exact = answer(c, c.set, {Model::exact});
-      const Prediction flow = answer(c, c.set, without_exact_work(Model::flow));
+      const SchedulePrediction exact = answer(c, c.set, {ScheduleModel::exact});
+      const SchedulePrediction flow = answer(c, c.set, without_exact_work(ScheduleModel::flow));
       EXPECT_LT(flow.seconds.value, 1.1 * exact.seconds.value);
       expect_in_range(c, flow, exact);
     }
@@ -156,7 +156,8 @@ TEST(FlowAgainstExact, MessagesOfEarlierLevelsAreSeenToMeetLaterOnes) {
 // Chains of messages that seem to meet at each hop, but were early by different times: without a range once.
 TEST(FlowAgainstExact, ChainsThatDriftApartAreInTheirRange) {
   const RandomPrograms c = RandomProgramSets(2).at(14'172);
-  expect_in_range(c, answer(c, c.set, without_exact_work(Model::flow)), answer(c, c.set, {Model::exact}));
+  expect_in_range(c, answer(c, c.set, without_exact_work(ScheduleModel::flow)),
+                  answer(c, c.set, {ScheduleModel::exact}));
 }
 
 TEST(FlowAgainstExact, WorstCasesAreInTheirRange) {
@@ -228,9 +229,9 @@ TEST(FlowAgainstExact, WorstCasesAreInTheirRange) {
   }
   for (const RandomCase& c : worst) {
     const Schedule s = *c.schedule();
-    const Prediction exact = answer(c, s, {Model::exact});
+    const SchedulePrediction exact = answer(c, s, {ScheduleModel::exact});
     expect_in_range(c, answer(c, s, {}), exact);
-    expect_in_range(c, answer(c, s, without_exact_work(Model::flow)), exact);
+    expect_in_range(c, answer(c, s, without_exact_work(ScheduleModel::flow)), exact);
   }
 }
 

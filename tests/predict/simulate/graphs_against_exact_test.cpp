@@ -13,22 +13,23 @@
 namespace kumihimo::simulate_test {
 namespace {
 
-fluid::Outcome ran(const Job& job, const std::string& goal, const fluid::Options& options = {}) {
+fluid::FluidOutcome ran(const Job& job, const std::string& goal, const fluid::FluidOptions& options = {}) {
   const auto graphs = goal::parse_text(goal, "test.goal");
   EXPECT_TRUE(graphs) << graphs.error().sentence();
   auto outcome = fluid::run(job, *graphs, {}, options);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
   return *std::move(outcome);
 }
-double end_of(const fluid::Outcome& outcome, std::size_t rank) {
+double end_of(const fluid::FluidOutcome& outcome, std::size_t rank) {
   return static_cast<double>(outcome.end[rank]) * 1e-12;
 }
 
 // All operations of a program set, with what a rank does itself on one processor.
-fluid::Outcome ran_in_whole(const Job& job, const ProgramSet& set, const std::optional<Placement>& placement = {}) {
+fluid::FluidOutcome ran_in_whole(const Job& job, const ProgramSet& set,
+                                 const std::optional<Placement>& placement = {}) {
   const auto graphs = goal::graphs_of(set, hosts::rates_of(job));
   EXPECT_TRUE(graphs) << graphs.error().sentence();
-  fluid::Options options;
+  fluid::FluidOptions options;
   options.waits_for_receive = true, options.unexpected = hosts::unexpected_bytes_of(job.machine);
   auto outcome = fluid::run(job, *graphs, placement, options);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
@@ -75,7 +76,7 @@ TEST(FluidGraphs, RanksOfANodeShareItsMemory) {
 TEST(FluidGraphs, ADeadNodeLosesWhatHasNotLeftIt) {
   const std::string text = "num_ranks 3\nrank 0 {\nsend 1000000b to 2\n}\nrank 2 {\nrecv 1000000b from 0\n}\n";
   const auto at = [&](double seconds) {
-    fluid::Options options;
+    fluid::FluidOptions options;
     options.deaths = {{0, static_cast<goal::Time>(seconds * 1e12)}};
     return ran(plain("3m"), text, options).aftermath->complete;
   };
@@ -94,7 +95,7 @@ TEST(FluidGraphs, WhatNeverMatchesIsNamed) {
 TEST(FluidGraphs, AReceiverTakesOneMessageAfterTheOther) {
   const Job job(job_on("fugaku", "4x4x4"));
   const Schedule gather = built(algorithm("linear", CollectiveKind::gather), job, 8);
-  const double exact = predicted(gather, job, Model::exact).seconds.value;
+  const double exact = predicted(gather, job, ScheduleModel::exact).seconds.value;
   EXPECT_NEAR(static_cast<double>(ran_in_whole(job, gather).last) * 1e-12, exact, 0.05 * exact);
   EXPECT_GT(exact, 63 * job.machine.software.receive_cost->value.value);
 }
@@ -113,7 +114,7 @@ TEST(FluidGraphs, AMessageFromAfarKeepsNoNearerOneWaiting) {
 TEST(FluidGraphs, ProgramsWithConcurrentLanesPut) {
   const Job job(job_on("fugaku", "4x4x4"));
   const Schedule trees = built(algorithm("trinaryx3"), job, 4 << 20);
-  const double exact = predicted(trees, job, Model::exact).seconds.value;
+  const double exact = predicted(trees, job, ScheduleModel::exact).seconds.value;
   EXPECT_NEAR(static_cast<double>(ran_in_whole(job, trees).last) * 1e-12, exact, 0.2 * exact);
 }
 
@@ -126,7 +127,7 @@ double all_to_all(const fluid::Tolerance& tolerance) {
       text += fmt::format("send 100000b to {}\nrecv 100000b from {}\n", (rank + d) % 64, (rank + 64 - d) % 64);
     text += "}\n";
   }
-  fluid::Options options;
+  fluid::FluidOptions options;
   options.tolerance = tolerance;
   return static_cast<double>(ran(described("fugaku", "4x4x4"), text, options).last);
 }
@@ -152,7 +153,7 @@ Agreement agreement(std::int64_t cases, double slowness) { // of the machine of 
     NodeNumbers& node = c.job.machine.node;
     node.reduction_cost.reset(), node.cached_bytes.reset(), node.reduction_rate_uncached.reset();
     node.scratch_kept.reset(), node.scratch_rate.reset();
-    const double exact = answer(c, s, {Model::exact}).seconds.value;
+    const double exact = answer(c, s, {ScheduleModel::exact}).seconds.value;
     Job job = c.job;
     job.machine.network.link_bandwidth.value.value /= slowness;
     job.machine.network.engine_bandwidth.value.value /= slowness;

@@ -19,7 +19,7 @@ TEST(Invariants, NothingIsFasterThanTheBound) {
     const Machine m = described("k-computer", shape);
     for (const std::int64_t bytes : {8, 1000, 100'000, 10'000'000})
       for_each_schedule(m, bytes, [&](const Variant& v, const Schedule& s) {
-        const Prediction p = predicted(s, m);
+        const SchedulePrediction p = predicted(s, m);
         EXPECT_GE(p.seconds.value, p.bound().value * (1 - 1e-9)) << v.name << " " << shape << " " << bytes;
         EXPECT_GT(p.bound().value, 0);
       });
@@ -33,7 +33,7 @@ TEST(Invariants, NothingIsFasterThanTheBoundWithSeveralRanksANode) {
       const Job m = *Job::with_ranks_per_node(described("hector-2a", shape), each);
       for (const std::int64_t bytes : {8, 1 << 13, 1 << 20})
         for_each_schedule(m, bytes, [&](const Variant& v, const Schedule& s) {
-          const Prediction p = predicted(s, m);
+          const SchedulePrediction p = predicted(s, m);
           EXPECT_GE(p.seconds.value, p.bound().value * (1 - 1e-9))
               << name_of(v.kind) << " " << v.name << " on " << shape << " of " << each << ", " << bytes << " bytes";
         });
@@ -130,9 +130,9 @@ TEST(Invariants, RolesDoNotMatter) {
       for (Lane& lane : p.lanes) lane.role = "same";
       return p;
     };
-    for (const Model model : {Model::flow, Model::exact}) {
-      const Prediction a = predicted(s, m, model);
-      Prediction b = predicted(renamed, m, model);
+    for (const ScheduleModel model : {ScheduleModel::flow, ScheduleModel::exact}) {
+      const SchedulePrediction a = predicted(s, m, model);
+      SchedulePrediction b = predicted(renamed, m, model);
       ASSERT_EQ(a.phases.size(), b.phases.size()) << v.name;
       for (std::size_t i = 0; i < a.phases.size(); ++i) b.phases[i].name = a.phases[i].name;
       EXPECT_EQ(to_json(a), to_json(b)) << v.name;
@@ -148,7 +148,7 @@ TEST(Invariants, ASlowNodeOrLinkShows) {
     Machine node = m;
     node.slow_nodes.push_back({NodeId{0}, 0.1});
     EXPECT_GT(predicted(s, node).seconds.value, whole * 1.01) << v.name;
-    const Prediction busy = predicted(s, m);
+    const SchedulePrediction busy = predicted(s, m);
     const auto most = std::max_element(busy.link_bytes.begin(), busy.link_bytes.end()) - busy.link_bytes.begin();
     Machine link = m;
     link.slow_links.push_back({NodeId{}, NodeId{}, LinkId{most}, 0.02});

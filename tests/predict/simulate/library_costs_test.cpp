@@ -69,7 +69,7 @@ TEST_P(LibraryCosts, EarlyMessagesPassARingAtTheirMeanPace) {
   EXPECT_NEAR(time(s, m), 7 * far, 1e-6);
   m.software.unexpected_bytes = Quantity<Bytes>{{8}};
   // The flow model adds the mean over all ranks to the first turn, which is the long one for rank 0.
-  EXPECT_NEAR(time(s, m), 6 * near + far, GetParam() == Model::flow ? 5e-6 : 1e-12);
+  EXPECT_NEAR(time(s, m), 6 * near + far, GetParam() == ScheduleModel::flow ? 5e-6 : 1e-12);
 }
 
 TEST_P(LibraryCosts, ASumThatDoesNotFitInTheCacheIsSlower) {

@@ -36,12 +36,12 @@ ProgramSet in_pieces(ProgramSet set, std::int64_t steps) {
   return set;
 }
 
-Prediction prediction_of(const ProgramSet& set, const Job& job, Model model) {
+SchedulePrediction prediction_of(const ProgramSet& set, const Job& job, ScheduleModel model) {
   SimulateOptions options = without_exact_work(model);
   options.keep_link_bytes = true;
   const auto p = simulate(set, job, {}, options);
   EXPECT_TRUE(p.ok()) << (p ? "" : p.error().sentence());
-  return p ? *p : Prediction{};
+  return p ? *p : SchedulePrediction{};
 }
 
 class LongPrograms : public BothModels {};
@@ -51,9 +51,9 @@ TEST_P(LongPrograms, TakeTheSameTimeAPieceAtATime) {
   RandomProgramSets sets(7);
   for (int i = 0; i < 100; ++i) {
     const RandomPrograms c = sets.next();
-    const Prediction whole = prediction_of(c.set, c.job, GetParam());
+    const SchedulePrediction whole = prediction_of(c.set, c.job, GetParam());
     for (const std::int64_t steps : {1, 3, 1000}) {
-      const Prediction pieces = prediction_of(in_pieces(c.set, steps), c.job, GetParam());
+      const SchedulePrediction pieces = prediction_of(in_pieces(c.set, steps), c.job, GetParam());
       EXPECT_EQ(pieces.seconds.value, whole.seconds.value) << c.text() << ", " << steps << " steps at a time";
       EXPECT_EQ(pieces.link_bytes, whole.link_bytes) << c.text() << ", " << steps << " steps at a time";
       EXPECT_EQ(pieces.limiting, whole.limiting) << c.text() << ", " << steps << " steps at a time";
@@ -82,7 +82,8 @@ TEST_P(LongPrograms, FaultsAreFound) {
   ASSERT_FALSE(unequal.ok());
   EXPECT_NE(unequal.error().sentence().find("sends 99"), std::string::npos) << unequal.error().sentence();
   ASSERT_FALSE(stuck.ok());
-  EXPECT_NE(stuck.error().sentence().find(GetParam() == Model::exact ? "deadlock" : "has no send"), std::string::npos)
+  EXPECT_NE(stuck.error().sentence().find(GetParam() == ScheduleModel::exact ? "deadlock" : "has no send"),
+            std::string::npos)
       << stuck.error().sentence();
 }
 
@@ -101,7 +102,7 @@ TEST_P(LongPrograms, PiecesThatBecomeLargerHarmNothing) {
       return piece;
     };
     const auto p = simulate(set, c.job, {}, without_exact_work(GetParam()));
-    const Prediction whole = prediction_of(c.set, c.job, GetParam());
+    const SchedulePrediction whole = prediction_of(c.set, c.job, GetParam());
     ASSERT_TRUE(p.ok()) << c.text();
     EXPECT_EQ(p->seconds.value, whole.seconds.value) << c.text();
   }

@@ -61,16 +61,17 @@ constexpr double most_of_empty_messages = 0.35, most_of_orders = 0.1, most_of_ot
 // As it is asked, and by levels: `after` is the same collective of a slower machine or of more bytes.
 void expect_no_sooner(const RandomCase& before, const RandomCase& after, const std::string& change, Exceptions& seen) {
   const Schedule s = *before.schedule(), slower = *after.schedule();
-  const auto ratio = [](const Prediction& of_after, const Prediction& of_before) {
+  const auto ratio = [](const SchedulePrediction& of_after, const SchedulePrediction& of_before) {
     return of_after.seconds.value / of_before.seconds.value;
   };
-  for (const SimulateOptions& options : {SimulateOptions{}, without_exact_work(Model::flow)}) {
+  for (const SimulateOptions& options : {SimulateOptions{}, without_exact_work(ScheduleModel::flow)}) {
     ++seen.comparisons;
-    const Prediction p = answer(after, slower, options), q = answer(before, s, options);
+    const SchedulePrediction p = answer(after, slower, options), q = answer(before, s, options);
     const double told = ratio(p, q);
     ASSERT_TRUE(std::isfinite(told)) << before.text() << " and " << change;
     if (told >= 1 - rounding) continue;
-    const double exact = std::min(1.0, ratio(answer(after, slower, {Model::exact}), answer(before, s, {Model::exact}))),
+    const double exact = std::min(1.0, ratio(answer(after, slower, {ScheduleModel::exact}),
+                                             answer(before, s, {ScheduleModel::exact}))),
                  farther = 1 - told / exact;
     if (farther <= rounding) {
       const bool empties = before.bytes != after.bytes && sent(s) != sent(slower);
@@ -91,7 +92,7 @@ void expect_no_sooner(const RandomCase& before, const RandomCase& after, const s
 std::vector<LinkId> used_links(const RandomCase& c, const Schedule& s) {
   SimulateOptions options;
   options.keep_link_bytes = true;
-  const Prediction p = answer(c, s, options);
+  const SchedulePrediction p = answer(c, s, options);
   std::vector<LinkId> used;
   for (std::size_t l = 0; l < p.link_bytes.size(); ++l)
     if (p.link_bytes[l] > 0) used.push_back(LinkId{static_cast<std::int32_t>(l)});
@@ -123,8 +124,8 @@ TEST(Monotony, ASlowerLinkOrNodeMakesNothingFaster) {
     for (std::size_t i = 1; i < chain.size(); ++i) {
       const std::string change = fmt::format("step {} to slower links and nodes", i);
       expect_no_sooner(chain[i - 1], chain[i], change, seen);
-      expect_in_range(chain[i], answer(chain[i], s, without_exact_work(Model::flow)),
-                      answer(chain[i], s, {Model::exact}), change);
+      expect_in_range(chain[i], answer(chain[i], s, without_exact_work(ScheduleModel::flow)),
+                      answer(chain[i], s, {ScheduleModel::exact}), change);
     }
   });
   fmt::print("slower links and nodes: {}\n", seen.text());
@@ -186,7 +187,9 @@ TEST(Monotony, MoreBytesSaveTimeWhereOtherMessagesAreEmpty) {
     longer.bytes = 1200;
     const Schedule s = *c.schedule(), longer_schedule = *longer.schedule();
     EXPECT_NE(sent(s), sent(longer_schedule)) << name;
-    EXPECT_LT(answer(longer, longer_schedule, {Model::exact}).seconds, answer(c, s, {Model::exact}).seconds) << name;
+    EXPECT_LT(answer(longer, longer_schedule, {ScheduleModel::exact}).seconds,
+              answer(c, s, {ScheduleModel::exact}).seconds)
+        << name;
   }
 }
 

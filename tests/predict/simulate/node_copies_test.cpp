@@ -118,7 +118,7 @@ TEST_P(NodeCopiesOf, RanksThatShareProcessorsAddUpTheirWork) {
 }
 
 TEST_P(NodeCopiesOf, TheFirstPhaseHasTheTurnOfTheCall) {
-  const Prediction p = predicted(exchanges(4, 10'000, false), node_of_copies(4), GetParam());
+  const SchedulePrediction p = predicted(exchanges(4, 10'000, false), node_of_copies(4), GetParam());
   ASSERT_EQ(p.phases.size(), 1u);
   EXPECT_NEAR(p.phases[0].seconds.value, p.seconds.value, 1e-15);
 }

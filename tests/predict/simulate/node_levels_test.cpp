@@ -78,7 +78,7 @@ TEST_P(NodeLevels, LinksBetweenPackagesAreShared) {
   EXPECT_NEAR(time(messages({{0, 4}, {1, 5}, {6, 2}, {7, 3}}), m), 1e-3 + 4e-6, 1e-12) << "each way for itself";
   EXPECT_NEAR(time(messages({{0, 2}, {1, 3}}), m), 0.5e-3 + 2e-6, 1e-12) << "within the package";
   m.node.levels[0].link_bandwidth = rate(0.5e9);
-  const Prediction p = predicted(messages({{0, 4}}), m, GetParam());
+  const SchedulePrediction p = predicted(messages({{0, 4}}), m, GetParam());
   EXPECT_NEAR(p.seconds.value, 2e-3 + 4e-6, 1e-12) << "one alone";
 }
 
@@ -251,7 +251,7 @@ TEST(NodeLevels, LinksOfLevelsHaveNames) {
       p.add(std::move(lane));
     }
   });
-  const Prediction p = predicted(s, m);
+  const SchedulePrediction p = predicted(s, m);
   EXPECT_NEAR(p.seconds.value, 64 * 4e-3 + 4e-6, 1e-6);
   EXPECT_EQ(p.limiting, "links out of package 0");
 }

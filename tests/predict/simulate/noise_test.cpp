@@ -43,7 +43,7 @@ constexpr goal::Time millisecond = 1'000'000'000;
 
 TEST(NoiseInExact, LengthensComputeSteps) {
   SimulateOptions options;
-  options.model = Model::exact;
+  options.model = ScheduleModel::exact;
   options.noise = every(10 * millisecond, 2 * millisecond, 5);
   goal::Noise noise(*options.noise, 8);
   goal::Time longest = 0;
@@ -54,7 +54,7 @@ TEST(NoiseInExact, LengthensComputeSteps) {
   EXPECT_NEAR(found->seconds.value, static_cast<double>(longest) * 1e-12, 1e-12);
   EXPECT_GE(longest, 12 * millisecond);
 
-  options.model = Model::flow;
+  options.model = ScheduleModel::flow;
   const auto flow = simulate(computing(8), reedbush(8), {}, options);
   ASSERT_FALSE(flow.ok());
   EXPECT_NE(flow.error().sentence().find("use --model exact"), std::string::npos) << flow.error().sentence();
@@ -62,7 +62,7 @@ TEST(NoiseInExact, LengthensComputeSteps) {
 
 TEST(NoiseInExact, ThatLeavesTooLittleOrIsOnOtherRanksIsRefused) {
   SimulateOptions options;
-  options.model = Model::exact;
+  options.model = ScheduleModel::exact;
   options.noise = every(millisecond, millisecond, 1);
   EXPECT_FALSE(simulate(computing(8), reedbush(8), {}, options).ok());
   options.noise = every(10 * millisecond, millisecond, 1);

@@ -8,12 +8,12 @@
 namespace kumihimo::simulate_test {
 namespace {
 
-Prediction placed(const Schedule& s, const Job& job, const std::optional<Placement>& placement) {
+SchedulePrediction placed(const Schedule& s, const Job& job, const std::optional<Placement>& placement) {
   SimulateOptions options;
   options.keep_link_bytes = true;
   const auto p = simulate(s, job, placement, options);
   EXPECT_TRUE(p.ok()) << (p ? "" : p.error().sentence());
-  return p ? *p : Prediction{};
+  return p ? *p : SchedulePrediction{};
 }
 
 Placement in_order(const char* order, const Job& job) {
@@ -52,7 +52,7 @@ TEST(PlacedRanks, SendOverTheLinksBetweenTheirNodes) {
   const Machine m = plain("5");
   const Schedule s = message();
   const std::vector<NodeId> nodes = {NodeId{1}, NodeId{3}};
-  const Prediction p = placed(s, m, *Placement::on_nodes(Job(m).slots, nodes));
+  const SchedulePrediction p = placed(s, m, *Placement::on_nodes(Job(m).slots, nodes));
   EXPECT_NEAR(p.seconds.value, cost + 1e-3 + 2 * hop + relay, 1e-12);
   for (std::int64_t link = 0; link < m.topology->link_bound(); ++link) {
     const std::string name = m.topology->describe(LinkId{link}).name;
@@ -114,7 +114,7 @@ TEST(PlacedRanks, NeverBeatTheBound) {
     for (const char* order : {"round-robin", "random:1", "random:2", "random:3"}) {
       const Placement placement = in_order(order, job);
       for_each_variant(job.rank_space(placement), 2000, [&](const Variant& variant, const Schedule& s) {
-        const Prediction p = placed(s, job, placement);
+        const SchedulePrediction p = placed(s, job, placement);
         EXPECT_GE(p.seconds.value, p.bound().value * (1 - 1e-9))
             << name_of(variant.kind) << " " << variant.name << " in order " << order << " on " << job.machine.name;
       });

@@ -28,14 +28,14 @@ void for_each_case(std::int64_t count, F&& fn) {
 }
 
 template <class Case, class Programs> // a RandomCase and its Schedule, or RandomPrograms and their ProgramSet
-Prediction answer(const Case& c, const Programs& programs, const SimulateOptions& options) {
+SchedulePrediction answer(const Case& c, const Programs& programs, const SimulateOptions& options) {
   const auto p = simulate(programs, c.job, c.placement, options);
   EXPECT_TRUE(p.ok()) << c.text() << ": " << (p ? "" : p.error().sentence());
-  return p ? *p : Prediction{};
+  return p ? *p : SchedulePrediction{};
 }
 
 // Of a sample the time may be anywhere in its interval, and as far beyond as it says.
-inline bool is_in_range(const Prediction& flow, const Prediction& exact) {
+inline bool is_in_range(const SchedulePrediction& flow, const SchedulePrediction& exact) {
   double low = flow.seconds.value, high = low;
   if (const auto& s = flow.sampled) low = s->low.value * (1 - s->beyond), high = s->high.value / (1 - s->beyond);
   return low <= exact.seconds.value * (1 + flow.too_long + 1e-6) &&
@@ -43,7 +43,8 @@ inline bool is_in_range(const Prediction& flow, const Prediction& exact) {
 }
 
 template <class Case>
-void expect_in_range(const Case& c, const Prediction& flow, const Prediction& exact, const std::string& change = {}) {
+void expect_in_range(const Case& c, const SchedulePrediction& flow, const SchedulePrediction& exact,
+                     const std::string& change = {}) {
   if (exact.seconds.value <= 0) return;
   EXPECT_TRUE(is_in_range(flow, exact)) << c.text() << " " << change << ": " << flow.seconds.value / exact.seconds.value
                                         << " times the exact time; " << flow.accuracy;

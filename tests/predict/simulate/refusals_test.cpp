@@ -29,7 +29,7 @@ TEST_P(Refusals, AMessageWithoutAnotherEndAfterOneThatHasIt) {
   const auto p = asked(s, plain("4"));
   ASSERT_FALSE(p.ok());
   const std::string sentence = p.error().sentence();
-  if (GetParam() != Model::flow) return;
+  if (GetParam() != ScheduleModel::flow) return;
   EXPECT_NE(sentence.find("a send on lane 0 from rank 2 to rank 3"), std::string::npos) << sentence;
 }
 
@@ -115,7 +115,7 @@ TEST_P(Refusals, APeerThatIsNoRank) {
       if (first == 2 && step == 0) continue; // rank 2, which does not wait for three
       const auto p = asked(to_peers(first, step), m);
       ASSERT_FALSE(p.ok()) << first << " " << step;
-      if (GetParam() != Model::flow) continue;
+      if (GetParam() != ScheduleModel::flow) continue;
       EXPECT_NE(p.error().sentence().find("peers must be ranks"), std::string::npos) << p.error().sentence();
     }
 }

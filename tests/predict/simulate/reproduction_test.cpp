@@ -13,7 +13,7 @@ const Machine& k() {
 }
 
 TEST(Reproduction, BandwidthAndSharesOfTrinaryx3) {
-  const Prediction p = predicted(built(algorithm("trinaryx3"), k(), gib), k());
+  const SchedulePrediction p = predicted(built(algorithm("trinaryx3"), k(), gib), k());
   EXPECT_NEAR(2.0 * gib / p.seconds.value, 7.1e9, 0.1 * 7.1e9);
   ASSERT_EQ(p.phases.size(), 2U);
   EXPECT_EQ(p.phases[0].name, "reduce");
@@ -61,7 +61,7 @@ TEST(Reproduction, LinksThatWait) {
 
 TEST(Reproduction, TheWholeMachine) {
   const Machine whole = job_on("k-computer", "48x54x32");
-  const Prediction p = predicted(built(algorithm("trinaryx3"), whole, gib), whole);
+  const SchedulePrediction p = predicted(built(algorithm("trinaryx3"), whole, gib), whole);
   EXPECT_GT(p.seconds.value, seconds("trinaryx3", k(), gib)) << "taller trees";
   EXPECT_LT(p.seconds.value, 1.2 * seconds("trinaryx3", k(), gib)) << "scales without trouble";
 }

@@ -19,7 +19,7 @@ constexpr const char* at_once_caveat = "sampled rounds overlap differently than 
 constexpr const char* beside_caveat = "sampled rounds of parallel lanes overlap differently: up to a third off";
 
 // The interval says of what it is, and what it leaves out.
-void expect_told(const Prediction& some, const std::string& caveat) {
+void expect_told(const SchedulePrediction& some, const std::string& caveat) {
   const auto told = *some.sampled;
   EXPECT_EQ(told.leaves_out.find(caveat), 0) << told.leaves_out;
   EXPECT_EQ(some.accuracy.find(
@@ -39,7 +39,7 @@ void expect_told(const Prediction& some, const std::string& caveat) {
 }
 
 // Latency is what the other parts leave: none is negative, and each is near that of all rounds.
-void expect_parts_near(const Prediction& some, const Prediction& all, double off) {
+void expect_parts_near(const SchedulePrediction& some, const SchedulePrediction& all, double off) {
   EXPECT_GE(some.latency.value, 0);
   const double most = off * all.seconds.value;
   EXPECT_NEAR(some.latency.value, all.latency.value, most);
@@ -57,10 +57,10 @@ TEST_P(Sampled, RoundsStandForAll) {
   const Schedule s = built(algorithm(name, kind), m, std::int64_t{64} << 10, parameters);
   SimulateOptions options;
   options.keep_link_bytes = true;
-  const Prediction all = *simulate(s, m, {}, options);
+  const SchedulePrediction all = *simulate(s, m, {}, options);
   ASSERT_FALSE(all.sampled);
   options.most_steps = 200.0 * 2 * s.ranks(); // 200 rounds of a send and a receive
-  const Prediction some = *simulate(s, m, {}, options);
+  const SchedulePrediction some = *simulate(s, m, {}, options);
   ASSERT_TRUE(some.sampled);
   EXPECT_GE(some.sampled->of, s.ranks() - 2);
   EXPECT_EQ(some.sampled->samples, 6);
@@ -80,7 +80,7 @@ TEST_P(Sampled, RoundsStandForAll) {
   EXPECT_LT(some.seconds, some.sampled->high);
   EXPECT_LT(some.sampled->high.value - some.sampled->low.value, (one_by_one ? 0.15 : 0.5) * some.seconds.value);
   EXPECT_NE(to_json(all).find("\"sampled\":null"), std::string::npos);
-  const Prediction again = *simulate(s, m, {}, options);
+  const SchedulePrediction again = *simulate(s, m, {}, options);
   EXPECT_EQ(again.seconds, some.seconds) << "the seed is given";
 }
 
@@ -113,10 +113,10 @@ TEST_P(SeveralLoops, AreSampledEach) {
     const Schedule s = built(algorithm(name, kind), m, bytes);
     SimulateOptions options;
     options.keep_link_bytes = true;
-    const Prediction all = *simulate(s, m, {}, options);
+    const SchedulePrediction all = *simulate(s, m, {}, options);
     ASSERT_FALSE(all.sampled);
     options.most_steps = steps * s.ranks();
-    const Prediction some = *simulate(s, m, {}, options);
+    const SchedulePrediction some = *simulate(s, m, {}, options);
     ASSERT_TRUE(some.sampled);
     EXPECT_LT(some.sampled->samples * some.sampled->rounds, some.sampled->of);
     EXPECT_NEAR(some.seconds.value / all.seconds.value, 1, off) << bytes;
@@ -145,7 +145,7 @@ TEST(Sampled, WhatASampleWouldNotStandForIsWalkedWhole) {
   for (const auto& [kind, name] :
        {std::pair{CollectiveKind::allgather, "ring"}, std::pair{CollectiveKind::allgather, "rotated_rings"},
         std::pair{CollectiveKind::alltoall, "paced"}}) {
-    const Prediction p = *simulate(built(algorithm(name, kind), m, 1 << 16), m, {}, options);
+    const SchedulePrediction p = *simulate(built(algorithm(name, kind), m, 1 << 16), m, {}, options);
     EXPECT_FALSE(p.sampled) << name;
   }
 }
@@ -166,10 +166,10 @@ TEST(Sampled, PartsBeforeALoopAreNotOfAPathThatCameIntoItEarlier) {
   });
   const Machine m = plain("8");
   SimulateOptions options;
-  const Prediction all = *simulate(s, m, {}, options);
+  const SchedulePrediction all = *simulate(s, m, {}, options);
   ASSERT_FALSE(all.sampled);
   options.most_steps = 1;
-  const Prediction some = *simulate(s, m, {}, options);
+  const SchedulePrediction some = *simulate(s, m, {}, options);
   ASSERT_TRUE(some.sampled);
   EXPECT_LT(all.latency.value, 3e-3);
   EXPECT_NEAR(some.latency.value, all.latency.value, 0.3 * all.latency.value);

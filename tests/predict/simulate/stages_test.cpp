@@ -17,7 +17,7 @@ using simulation::FlowParts;
 
 // Small programs are solved by levels, and symmetry and samples are looked for in all that have more than 200 steps.
 SimulateOptions as_large_programs(FlowStageSet without = {}, const FlowParts* parts = nullptr) {
-  SimulateOptions options = without_exact_work(Model::flow);
+  SimulateOptions options = without_exact_work(ScheduleModel::flow);
   options.most_steps = 200;
   options.without = without;
   options.parts = parts;
@@ -28,7 +28,7 @@ SimulateOptions as_large_programs(FlowStageSet without = {}, const FlowParts* pa
 template <class F>
 void for_each_of_all(std::int64_t count, F&& fn) {
   const auto solved = [&](const auto& c, const auto& programs) {
-    const Prediction exact = answer(c, programs, {Model::exact});
+    const SchedulePrediction exact = answer(c, programs, {ScheduleModel::exact});
     if (exact.seconds.value > 0) fn(c, programs, exact);
   };
   for_each_case(count, solved);
@@ -46,12 +46,13 @@ void for_each_of_all(std::int64_t count, F&& fn) {
 
 TEST(Stages, OnAndOffAreWithinTheirRange) {
   std::set<std::string_view> matter;
-  for_each_of_all(200, [&](const auto& c, const auto& programs, const Prediction& exact) {
-    const Prediction all = answer(c, programs, as_large_programs());
+  for_each_of_all(200, [&](const auto& c, const auto& programs, const SchedulePrediction& exact) {
+    const SchedulePrediction all = answer(c, programs, as_large_programs());
     expect_in_range(c, all, exact);
     for (const FlowStageRow& row : flow_stages) {
       if (row.without.empty()) continue;
-      const Prediction without = answer(c, programs, as_large_programs(FlowStageSet().add(*parse_stage(row.name))));
+      const SchedulePrediction without =
+          answer(c, programs, as_large_programs(FlowStageSet().add(*parse_stage(row.name))));
       expect_in_range(c, without, exact, fmt::format("without {}", row.name));
       if (without.seconds != all.seconds || without.accuracy != all.accuracy || without.ranks_alike != all.ranks_alike)
         matter.insert(row.name);
@@ -70,12 +71,12 @@ std::vector<FlowParts> wrong_parts() {
   using namespace simulation;
   std::vector<FlowParts> wrong(flow_stages.size());
   const auto of = [&](FlowStage stage) -> FlowParts& { return wrong[static_cast<std::size_t>(stage)]; };
-  of(FlowStage::compile).compile = [](const ProgramSet& set, const Network* network) {
+  of(FlowStage::compile).compile = [](const ProgramSet& set, const NetworkPaths* network) {
     auto compiled = compile(set, network);
     if (compiled) shorten_messages(*compiled);
     return compiled;
   };
-  of(FlowStage::symmetry).symmetry = [](Compiled compiled, const Network& network, double most_steps) {
+  of(FlowStage::symmetry).symmetry = [](Compiled compiled, const NetworkPaths& network, double most_steps) {
     compiled = fold_symmetry(std::move(compiled), network, most_steps);
     if (compiled.symmetry) shorten_messages(compiled);
     return compiled;
@@ -103,7 +104,7 @@ std::vector<FlowParts> wrong_parts() {
 TEST(Stages, AWrongOneIsFound) {
   const std::vector<FlowParts> wrong = wrong_parts();
   std::vector<std::int64_t> found(wrong.size());
-  for_each_of_all(100, [&](const auto& c, const auto& programs, const Prediction& exact) {
+  for_each_of_all(100, [&](const auto& c, const auto& programs, const SchedulePrediction& exact) {
     for (std::size_t s = 0; s < wrong.size(); ++s)
       found[s] += !is_in_range(answer(c, programs, as_large_programs({}, &wrong[s])), exact);
   });

@@ -67,22 +67,24 @@ inline Schedule built(const Variant& variant, const Job& job, std::int64_t bytes
 }
 
 // Small machines by levels too, as large ones are.
-inline SimulateOptions without_exact_work(Model model) {
+inline SimulateOptions without_exact_work(ScheduleModel model) {
   SimulateOptions options;
   options.model = model;
   options.most_exact_work = 0;
   return options;
 }
 
-inline Prediction predicted(const Schedule& schedule, const Job& job, Model model = Model::flow) {
+inline SchedulePrediction predicted(const Schedule& schedule, const Job& job,
+                                    ScheduleModel model = ScheduleModel::flow) {
   SimulateOptions options = without_exact_work(model);
   options.keep_link_bytes = true;
   const auto p = simulate(schedule, job, {}, options);
   EXPECT_TRUE(p.ok()) << (p ? "" : p.error().sentence());
-  return p ? *p : Prediction{};
+  return p ? *p : SchedulePrediction{};
 }
 
-inline double seconds(std::string_view name, const Job& job, std::int64_t bytes, Model model = Model::flow) {
+inline double seconds(std::string_view name, const Job& job, std::int64_t bytes,
+                      ScheduleModel model = ScheduleModel::flow) {
   return predicted(built(algorithm(name), job, bytes), job, model).seconds.value;
 }
 
@@ -111,16 +113,16 @@ inline Schedule one_message(std::int32_t from, std::int32_t to, std::int32_t ran
 }
 
 // What both models must agree on. KUMIHIMO_IN_BOTH_MODELS(a fixture derived from it) runs its tests for each.
-class BothModels : public testing::TestWithParam<Model> {
+class BothModels : public testing::TestWithParam<ScheduleModel> {
  protected:
-  Result<Prediction> asked(const Schedule& s, const Job& m) {
+  Result<SchedulePrediction> asked(const Schedule& s, const Job& m) {
     return simulate(s, m, {}, without_exact_work(GetParam()));
   }
   double time(const Schedule& s, const Job& m) { return predicted(s, m, GetParam()).seconds.value; }
 };
 
 #define KUMIHIMO_IN_BOTH_MODELS(Fixture)                                                                               \
-  INSTANTIATE_TEST_SUITE_P(Models, Fixture, testing::Values(Model::flow, Model::exact),                                \
+  INSTANTIATE_TEST_SUITE_P(Models, Fixture, testing::Values(ScheduleModel::flow, ScheduleModel::exact),                \
                            [](const auto& named) { return std::string(name_of(named.param)); })
 
 } // namespace kumihimo::simulate_test

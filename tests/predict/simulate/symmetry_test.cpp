@@ -11,11 +11,11 @@ namespace kumihimo::simulate_test {
 namespace {
 
 // `whole`: every rank is walked. Else symmetry is looked for, and no sample is drawn.
-Prediction walked(const ProgramSet& s, const Machine& m, bool whole) {
+SchedulePrediction walked(const ProgramSet& s, const Machine& m, bool whole) {
   SimulateOptions options;
   options.keep_link_bytes = true;
   const Job job(m);
-  const simulation::Network network = *simulation::Network::make(job, s.ranks(), {}, false);
+  const simulation::NetworkPaths network = *simulation::NetworkPaths::make(job, s.ranks(), {}, false);
   const double steps = simulation::compile(s, &network)->walked_steps();
   EXPECT_LE(steps, options.most_steps) << "it is to be walked whole";
   if (!whole) options.most_steps = 0.999 * steps; // a sample of so many would not be worth it
@@ -24,7 +24,7 @@ Prediction walked(const ProgramSet& s, const Machine& m, bool whole) {
   return *p;
 }
 
-void expect_same(const Prediction& some, const Prediction& all) {
+void expect_same(const SchedulePrediction& some, const SchedulePrediction& all) {
   EXPECT_FALSE(some.sampled);
   const double off = 1e-9 * all.seconds.value;
   EXPECT_NEAR(some.seconds.value, all.seconds.value, off);
@@ -58,7 +58,7 @@ TEST_P(OneForSeveral, IsTheSame) {
   const Machine m = tofu ? job_on("k-computer", shape) : described("k-computer", shape);
   for (const std::int64_t bytes : {std::int64_t{120}, std::int64_t{48} << 10}) {
     const Schedule s = built(algorithm(name, kind), m, bytes);
-    const Prediction all = walked(s, m, true), some = walked(s, m, false);
+    const SchedulePrediction all = walked(s, m, true), some = walked(s, m, false);
     EXPECT_EQ(all.ranks_alike, 1);
     EXPECT_EQ(some.ranks_alike, alike);
     EXPECT_EQ(nlohmann::json::parse(to_json(some))["ranks_alike"], alike);
@@ -92,7 +92,7 @@ TEST(Symmetry, IsThatOfHaloExchanges) {
       for (const Axis& axis : shape.axes()) lengths.push_back(axis.length);
       const Halo halo = *on_ranks(*Halo::parse(text), lengths, {true, true, true});
       const ProgramSet set = programs_of(halo).set;
-      const Prediction all = walked(set, *m, true), some = walked(set, *m, false);
+      const SchedulePrediction all = walked(set, *m, true), some = walked(set, *m, false);
       EXPECT_EQ(all.ranks_alike, 1) << text;
       if (halo.periodic[0])
         EXPECT_GE(some.ranks_alike, 4) << text;
@@ -111,7 +111,7 @@ TEST(Symmetry, IsNotThatOfUnequalParts) {
   slow_link.slow_links.push_back({NodeId{0}, NodeId{1}, LinkId{0}, 0.25});
   slow_node.slow_nodes.push_back({NodeId{100}, 0.5});
   for (const Machine& m : {slow_link, slow_node}) {
-    const Prediction p = walked(s, m, false);
+    const SchedulePrediction p = walked(s, m, false);
     EXPECT_EQ(p.ranks_alike, 1);
     EXPECT_GT(p.seconds.value, walked(s, even, true).seconds.value);
     expect_same(p, walked(s, m, true));
@@ -156,7 +156,7 @@ TEST(Symmetry, IsNotThatOfOneRankThatDiffers) {
   for (const Odd odd :
        {Odd::none, Odd::copies_once_more, Odd::copies_more, Odd::adds, Odd::paces, Odd::has_more_in_flight}) {
     const Schedule s = exchanging(shifts, odd);
-    const Prediction p = walked(s, m, false);
+    const SchedulePrediction p = walked(s, m, false);
     EXPECT_EQ(p.ranks_alike, odd == Odd::none ? 4 : 1) << static_cast<int>(odd);
     expect_same(p, walked(s, m, true));
   }
@@ -170,7 +170,7 @@ TEST(Symmetry, LooksAtTheLastIterationToo) {
       const std::int64_t last = !crossed || r < 4 ? r ^ 1 : r ^ 2;
       return std::pair{Table{(r + 2) % 8, (r + 4) % 8, last}, Table{(r + 6) % 8, (r + 4) % 8, last}};
     });
-    const Prediction p = walked(s, m, false);
+    const SchedulePrediction p = walked(s, m, false);
     EXPECT_EQ(p.ranks_alike, crossed ? 1 : 4);
     expect_same(p, walked(s, m, true));
   }
@@ -184,7 +184,7 @@ TEST(Symmetry, LeavesLongerWalksToASample) {
     const Schedule s = built(algorithm("pairwise", alltoall), m, 4096);
     SimulateOptions options;
     options.most_steps = 50.0 * s.ranks();
-    const Prediction p = *simulate(s, m, {}, options);
+    const SchedulePrediction p = *simulate(s, m, {}, options);
     EXPECT_EQ(p.ranks_alike, 1);
     EXPECT_TRUE(p.sampled);
   }
@@ -193,7 +193,7 @@ TEST(Symmetry, LeavesLongerWalksToASample) {
 // What was a sample of 108 of 228 rounds is exact.
 TEST(Symmetry, MakesPacedOnManyNodesExact) {
   const Machine m = job_on("k-computer", "48x6x32");
-  const Prediction p = *simulate(built(algorithm("paced", alltoall), m, std::int64_t{64} << 10), m);
+  const SchedulePrediction p = *simulate(built(algorithm("paced", alltoall), m, std::int64_t{64} << 10), m);
   EXPECT_EQ(p.ranks_alike, 4);
   EXPECT_FALSE(p.sampled);
   EXPECT_NE(to_json(p).find("\"sampled\":null"), std::string::npos);

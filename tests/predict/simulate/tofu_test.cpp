@@ -9,8 +9,8 @@ TEST(OnTofu, NeighboursAreAsFastAsOnATorusOfTheirOwn) {
     for (const char* name : {"trinaryx3", "bucket"}) {
       const Machine on_tofu = job_on("k-computer", shape), own = described("k-computer", shape);
       for (const std::int64_t bytes : {1 << 10, 1 << 24}) {
-        const Prediction here = predicted(built(algorithm(name), on_tofu, bytes), on_tofu);
-        const Prediction there = predicted(built(algorithm(name), own, bytes), own);
+        const SchedulePrediction here = predicted(built(algorithm(name), on_tofu, bytes), on_tofu);
+        const SchedulePrediction there = predicted(built(algorithm(name), own, bytes), own);
         EXPECT_NEAR(here.seconds.value / there.seconds.value, 1, 1e-9) << name << " on " << shape;
         EXPECT_NEAR(here.link_bytes_sum / there.link_bytes_sum, 1, 1e-9) << name << " on " << shape;
         EXPECT_EQ(here.link_bytes_max, there.link_bytes_max) << name << " on " << shape;
@@ -43,7 +43,7 @@ TEST(OnTofu, AJobOf64x64ExceedsTheBoundOfItsVirtualTorus) {
 
 TEST(OnTofu, MessagesPassDeadNodesBy) {
   const Machine job = *job_on("k-computer", "8x6x8").without({{3, 2, 2}});
-  const Prediction p = predicted(built(algorithm("trinaryx3"), job, 1 << 24), job);
+  const SchedulePrediction p = predicted(built(algorithm("trinaryx3"), job, 1 << 24), job);
   const Machine own = described("k-computer", "7x6x8");
   const double alone = seconds("trinaryx3", own, 1 << 24);
   EXPECT_GT(p.seconds.value, alone) << "a detour";
@@ -58,7 +58,7 @@ TEST(OnTofu, FlowAgreesWithTheExactSolution) {
   for (const char* name : {"trinaryx3", "recursive_doubling", "ring"})
     for (const std::int64_t bytes : {1 << 14, 1 << 22}) {
       const Schedule s = built(algorithm(name), m, bytes);
-      EXPECT_NEAR(predicted(s, m).seconds.value / predicted(s, m, Model::exact).seconds.value, 1, 0.2) << name;
+      EXPECT_NEAR(predicted(s, m).seconds.value / predicted(s, m, ScheduleModel::exact).seconds.value, 1, 0.2) << name;
     }
 }
 

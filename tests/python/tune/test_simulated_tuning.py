@@ -17,7 +17,7 @@ SIZES = [2**e for e in range(3, 21)]
 
 
 @pytest.fixture
-def asked() -> simulation.Asked:
+def asked() -> simulation.CollectiveQuestion:
     return asked_of(simulation.on(load("k-computer"), Ranks("4x3x2", None, None)))
 
 

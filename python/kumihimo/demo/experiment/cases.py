@@ -40,7 +40,7 @@ def algorithms(collective: str = "allreduce") -> list[str]:
 
 def predict(wanted: WantedPrediction) -> dict | None:
     """The result, or None where the algorithm does not fit."""
-    asked = simulation.Asked(
+    asked = simulation.CollectiveQuestion(
         Setting(job=_machine.Job(wanted.machine), simd=wanted.simd, options={"link_bytes": wanted.links}),
         arguments=CollectiveArguments(wanted.collective),
         algorithm=simulation.ALL,  # so that a segment size is declared, not demanded

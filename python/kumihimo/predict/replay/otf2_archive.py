@@ -36,7 +36,7 @@ class Group:
 
 
 @dataclass
-class Communicator:
+class Otf2Communicator:
     name: str
     groups: tuple[int, ...]  # two: an inter-communicator
 
@@ -54,7 +54,7 @@ class Definitions:
     locations: dict[int, tuple[str, int]] = field(default_factory=dict)  # name and location group
     regions: dict[int, tuple[str, int]] = field(default_factory=dict)  # name and paradigm
     groups: dict[int, Group] = field(default_factory=dict)
-    communicators: dict[int, Communicator] = field(default_factory=dict)
+    communicators: dict[int, Otf2Communicator] = field(default_factory=dict)
 
     def node_of(self, location: int) -> int:
         """-1: not stated."""
@@ -140,8 +140,8 @@ class Archive:
         d.location_groups = {ref: node for ref, _, (_, node, *_) in each("LocationGroup")}
         d.locations = {ref: (name, group) for ref, name, (_, _, group) in each("Location")}
         d.regions = {ref: (name, more[3]) for ref, name, more in each("Region")}
-        d.communicators = {ref: Communicator(name, (of,)) for ref, name, (of, *_) in each("Comm")}
-        d.communicators |= {ref: Communicator(name, (a, b)) for ref, name, (a, b, *_) in each("InterComm")}
+        d.communicators = {ref: Otf2Communicator(name, (of,)) for ref, name, (of, *_) in each("Comm")}
+        d.communicators |= {ref: Otf2Communicator(name, (a, b)) for ref, name, (a, b, *_) in each("InterComm")}
         return d
 
     def open_events(self, locations: list[int]) -> None:

@@ -40,7 +40,7 @@ struct Composite {
     return seats_blocks() && collective.kind->receives_from_each() && is_at(collective.kind->output, r);
   }
   bool is_at(const CollectiveRow::Side& side, Rank r) const {
-    return side.whose == Ranks::all || (side.whose == Ranks::root && r == collective.root);
+    return side.whose == WhichRanks::all || (side.whose == WhichRanks::root && r == collective.root);
   }
   bool seats_blocks() const { return of_blocks() && !groups.in_rank_order(); }
 };

@@ -39,7 +39,7 @@ LeaderScratch declare_scratch(const Composite& whole, Rank rank, Program& progra
   const std::int64_t size = group.size(), first = group.first_seat;
   const bool leads = whole.groups.leads(rank), seats = whole.seats_blocks();
   LeaderScratch shared;
-  const bool to_root = c.kind->output.whose == Ranks::root, reduces_blocks = c.reduces() && whole.of_blocks();
+  const bool to_root = c.kind->output.whose == WhichRanks::root, reduces_blocks = c.reduces() && whole.of_blocks();
   if (c.kind->is_vector() && to_root && leads && rank != c.root) shared.partial = add(Layout::vector, 1, 0);
   if (c.kind->of_pairs() && leads) {
     shared.partial = add(SeatOrders::pairs_by_group, size * P, first * P);

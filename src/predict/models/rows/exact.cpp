@@ -9,7 +9,7 @@ namespace {
 Result<Ran> run_exact(const Question& question, const Run& run) {
   if (kind_of(question.subject) >= SubjectKind::graphs) return run_fluid("exact", question, run, fluid::no_tolerance);
   SimulateOptions options;
-  options.model = kumihimo::Model::exact;
+  options.model = kumihimo::ScheduleModel::exact;
   options.scalar_reduction = question.place.scalar_reduction;
   options.keep_link_bytes = question.options.link_bytes;
   options.noise = run.noise;

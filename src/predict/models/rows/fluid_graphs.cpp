@@ -18,7 +18,7 @@ Result<Ran> run_fluid(std::string_view model, const Question& question, const Ru
     return Ran{std::move(prediction)};
   }
   const SubjectGraphs graphs = TRY(graphs_of(question, {}, {}));
-  fluid::Options options;
+  fluid::FluidOptions options;
   options.noise = run.noise, options.tolerance = tolerance;
   options.deaths = run.deaths;
   auto outcome = TRY(fluid::run(*place.job, graphs.graphs(), place.placement, options));

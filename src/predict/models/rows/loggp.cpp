@@ -32,11 +32,11 @@ goal::Deaths deaths_of(const std::vector<std::int32_t>& node_of_rank, const std:
 }
 
 // Where one rank receives so many messages that the time is the sum of their gaps.
-Result<std::string> doubt_of_incast(const goal::Graphs& graphs, const loggp::Parameters& parameters,
+Result<std::string> doubt_of_incast(const goal::Graphs& graphs, const loggp::LogGopsParameters& parameters,
                                     const loggp::ObservedRun& ran, const std::optional<goal::NoiseModel>& noise) {
   const auto [rank, more] = ran.busiest_receiver();
   if (more * parameters.g <= ran.outcome.last / 2) return std::string();
-  loggp::Parameters without = parameters;
+  loggp::LogGopsParameters without = parameters;
   without.g = 0;
   loggp::EngineOptions options;
   options.noise = noise;
@@ -61,10 +61,10 @@ RankTimes rank_times(const loggp::ObservedRun& ran, const goal::Graphs& graphs, 
 }
 
 Result<Ran> run_recording(std::string_view name, const replay::ReplayProgram& program, const Question& question,
-                          const loggp::Parameters& parameters, const std::optional<goal::NoiseModel>& noise) {
+                          const loggp::LogGopsParameters& parameters, const std::optional<goal::NoiseModel>& noise) {
   replay::TimesOptions options = question.options.times;
   options.engine.noise = noise;
-  loggp::Parameters used = parameters;
+  loggp::LogGopsParameters used = parameters;
   if (question.options.ideal_network) {
     used = replay::ideal_network();
     used.processors = parameters.processors; // which the ranks share there, too
@@ -83,7 +83,8 @@ Result<goal::WorkRates> rates_of_loggp(const Question& question) { return TRY(lo
 
 } // namespace
 
-Result<Ran> run_with_loggops(std::string_view name, const LogGops& model, const Question& question, const Run& run) {
+Result<Ran> run_with_loggops(std::string_view name, const LogGopsModel& model, const Question& question,
+                             const Run& run) {
   const Place& place = question.place;
   const Options& options = question.options;
   const auto* recording = std::get_if<const replay::ReplayProgram*>(&question.subject);
@@ -114,10 +115,10 @@ Result<Ran> run_with_loggops(std::string_view name, const LogGops& model, const 
   return Ran{std::move(prediction), std::move(ran.aftermath)};
 }
 
-Result<LogGops> loggops_of(const Question& question) {
+Result<LogGopsModel> loggops_of(const Question& question) {
   const Place& place = question.place;
   const Options& options = question.options;
-  LogGops model;
+  LogGopsModel model;
   if (place.job) {
     const loggp::MachineParameters of = loggp::parameters_of(*place.job, place.scalar_reduction);
     model.parameters = of.parameters;

@@ -6,15 +6,16 @@
 
 namespace kumihimo::models {
 
-struct LogGops {
-  loggp::Parameters parameters;
+struct LogGopsModel {
+  loggp::LogGopsParameters parameters;
   goal::WorkRates rates;
 };
 
 // Errors: no machine and not all parameters; a number out of range.
-Result<LogGops> loggops_of(const Question& question);
+Result<LogGopsModel> loggops_of(const Question& question);
 
 // The subject with these parameters, by the engine of LogGOPS; `name`: of the model.
-Result<Ran> run_with_loggops(std::string_view name, const LogGops& model, const Question& question, const Run& run);
+Result<Ran> run_with_loggops(std::string_view name, const LogGopsModel& model, const Question& question,
+                             const Run& run);
 
 } // namespace kumihimo::models

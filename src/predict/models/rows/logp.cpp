@@ -14,8 +14,8 @@ namespace {
 constexpr double femtoseconds = 1000; // in a picosecond
 
 Result<Ran> run_logp(const Question& question, const Run& run) {
-  LogGops model = TRY(loggops_of(question));
-  loggp::Parameters& p = model.parameters;
+  LogGopsModel model = TRY(loggops_of(question));
+  loggp::LogGopsParameters& p = model.parameters;
   const double packet_bytes =
       p.G > 0 ? std::max(1.0, static_cast<double>(p.g) * femtoseconds / static_cast<double>(p.G)) : 1;
   p.O = static_cast<std::uint64_t>(std::llround(static_cast<double>(p.o) * femtoseconds / packet_bytes));

@@ -7,7 +7,7 @@ namespace kumihimo::models {
 
 namespace {
 
-Prediction of_packets(Prediction prediction, packet::GraphOutcome& outcome, const packet::Options& options,
+Prediction of_packets(Prediction prediction, packet::GraphOutcome& outcome, const packet::PacketOptions& options,
                       const Place& place) {
   prediction.seconds = seconds_of(outcome.last);
   prediction.run = graph_run(outcome, outcome.traffic.messages);
@@ -17,7 +17,7 @@ Prediction of_packets(Prediction prediction, packet::GraphOutcome& outcome, cons
 }
 
 Result<Ran> run_recording_of_packets(const replay::ReplayProgram& program, const Question& question,
-                                     const packet::Options& packets) {
+                                     const packet::PacketOptions& packets) {
   const Place& place = question.place;
   const Options& options = question.options;
   if (options.ideal_network) {
@@ -33,7 +33,7 @@ Result<Ran> run_recording_of_packets(const replay::ReplayProgram& program, const
 
 Result<Ran> run_packet(const Question& question, const Run& run) {
   const Place& place = question.place;
-  packet::Options packets = question.options.packets;
+  packet::PacketOptions packets = question.options.packets;
   packets.noise = run.noise;
   packets.deaths = run.deaths;
   packets.links_over_time = question.options.over_time && run.deaths.empty();

@@ -15,7 +15,7 @@ struct RanksOnNodes {
   bool whole = false;                             // every node of the machine has the same number of ranks
 };
 
-RanksOnNodes ranks_on_nodes(const Network& network) {
+RanksOnNodes ranks_on_nodes(const NetworkPaths& network) {
   std::vector<std::int32_t> held(static_cast<std::size_t>(network.machine().topology->nodes()));
   for (const std::int32_t node : network.nodes()) ++held[node];
   RanksOnNodes l;
@@ -41,7 +41,7 @@ double mean_count(const Collective& c) {
 
 // Bytes between neighbours on different nodes, of the node that has most. What one rank sends to all of its
 // destinations leaves its node once at least, and enters another once.
-Volume volume_of_neighbours(const Collective& c, const Network& network) {
+Volume volume_of_neighbours(const Collective& c, const NetworkPaths& network) {
   std::vector<double> leaving(static_cast<std::size_t>(network.machine().topology->nodes())), entering = leaving;
   const std::vector<std::int32_t>& node = network.nodes();
   const bool one = !c.kind->sends_to_each();
@@ -65,7 +65,7 @@ bool is_of_pairs(const Collective& c) {
   return c.kind->sends_to_each() && c.kind->receives_from_each() && !c.reduces();
 }
 
-Volume volume_of(const Collective& c, const Network& network, const RanksOnNodes& l) {
+Volume volume_of(const Collective& c, const NetworkPaths& network, const RanksOnNodes& l) {
   if (c.neighbours) return volume_of_neighbours(c, network);
   const double n = mean_count(c) * static_cast<double>(c.type_bytes), ranks = static_cast<double>(l.ranks),
                nodes = static_cast<double>(l.nodes), inside = ranks / nodes;
@@ -108,7 +108,7 @@ double seconds_across(const Collective& c, const Machine& m, double ranks) {
   return longest;
 }
 
-double fastest(const Network& network, std::int32_t first, std::int32_t count) {
+double fastest(const NetworkPaths& network, std::int32_t first, std::int32_t count) {
   const auto begin = network.capacities().begin() + first;
   return count == 0 ? 0 : *std::max_element(begin, begin + count);
 }
@@ -126,7 +126,7 @@ double seconds_over(std::int32_t hops, const Machine& m) {
 
 // Until anything of one rank's is at another. Ranks of a node may reach each other by way of another node, in two
 // messages at least.
-double seconds_between(std::int32_t from, std::int32_t to, const Network& network) {
+double seconds_between(std::int32_t from, std::int32_t to, const NetworkPaths& network) {
   if (from == to) return 0;
   const Machine& m = network.machine();
   const NodeId here{network.nodes()[from]}, there{network.nodes()[to]};
@@ -136,7 +136,7 @@ double seconds_between(std::int32_t from, std::int32_t to, const Network& networ
 }
 
 // To the farthest of all neighbours that get anything.
-double latency_of_neighbours(const Collective& c, const Network& network) {
+double latency_of_neighbours(const Collective& c, const NetworkPaths& network) {
   double longest = 0;
   for (std::int32_t r = 0; r < c.ranks; ++r)
     for (std::int64_t k = 0; const Neighbourhood::End to : c.neighbours->destinations(Rank{r}))
@@ -146,7 +146,7 @@ double latency_of_neighbours(const Collective& c, const Network& network) {
 }
 
 // Over the pairs of ranks that have anything for each other.
-double latency_of_pairs(const Collective& c, const Network& network) {
+double latency_of_pairs(const Collective& c, const NetworkPaths& network) {
   double longest = 0;
   auto count = c.counts.table->begin();
   for (std::int32_t from = 0; from < c.ranks; ++from)
@@ -158,7 +158,7 @@ double latency_of_pairs(const Collective& c, const Network& network) {
 // From the root, or from anywhere where all depend on all, to the farthest rank. Irregular blocks may be empty: the
 // root has then nothing to do with the block's rank; in allgather and reduce-scatter, where all ranks have to do with
 // each block, the way begins at a rank whose block is not empty.
-double latency(const Collective& c, const Network& network, const RanksOnNodes& l) {
+double latency(const Collective& c, const NetworkPaths& network, const RanksOnNodes& l) {
   if (c.neighbours) return latency_of_neighbours(c, network);
   if (l.ranks < 2 || (c.kind->moves_data() && mean_count(c) == 0)) return 0;
   const auto* table = c.counts.table.get();
@@ -181,7 +181,7 @@ double bytes_of(const Collective& c) {
 
 // Where the network's own engine takes the data, no bound holds for it but its own: all nodes call it, or one of them
 // sends its part to another that does.
-std::optional<double> offloaded(const Collective& c, const Network& network, const RanksOnNodes& l) {
+std::optional<double> offloaded(const Collective& c, const NetworkPaths& network, const RanksOnNodes& l) {
   const Machine& m = network.machine();
   if (l.nodes < 2 || !network.offloads(c.type, c.reduces() ? std::optional(c.operation) : std::nullopt) ||
       bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value))
@@ -191,7 +191,7 @@ std::optional<double> offloaded(const Collective& c, const Network& network, con
 
 } // namespace
 
-std::vector<LowerBound> lower_bounds(const Collective& collective, const Network& network) {
+std::vector<LowerBound> lower_bounds(const Collective& collective, const NetworkPaths& network) {
   const RanksOnNodes l = ranks_on_nodes(network);
   const Volume v = volume_of(collective, network, l);
   const Machine& m = network.machine();

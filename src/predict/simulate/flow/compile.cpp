@@ -46,7 +46,7 @@ std::int64_t steps_held(std::int32_t ranks, std::size_t lanes = 1) {
 
 class Compiler {
  public:
-  explicit Compiler(const ProgramSet& schedule, const Network* network)
+  explicit Compiler(const ProgramSet& schedule, const NetworkPaths* network)
       : schedule_(schedule), lengths_(*schedule.data, schedule.segments.count), network_(network) {}
   Result<Compiled> run();
   // The next rounds of a lane without loops: so many steps, or a round more.
@@ -73,8 +73,8 @@ class Compiler {
   Compiled* out_ = nullptr;
   Compiled piece_;               // of a long lane, while it is read
   std::vector<LaneId> lane_ids_; // by number
-  Lengths lengths_;
-  const Network* network_;
+  MeanLengths lengths_;
+  const NetworkPaths* network_;
   std::unordered_set<Expression, HashOfExpression> known_; // without their constants
   std::vector<bool> iterated_{false};                      // by depth: a loop whose iterations are walked one by one
   std::vector<LoopRange> collapsed_;                       // the others
@@ -338,7 +338,7 @@ double Compiled::steps_at_once() const {
   return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
-Result<Compiled> compile(const ProgramSet& schedule, const Network* network) {
+Result<Compiled> compile(const ProgramSet& schedule, const NetworkPaths* network) {
   const auto compiler = std::make_shared<Compiler>(schedule, network);
   auto compiled = TRY(compiler->run());
   if (!compiled.long_lanes.empty())

@@ -147,6 +147,6 @@ struct Compiled {
 
 // Compiles all programs. Without a network compute steps take no time. Errors: a peer or gap that changes from segment
 // to segment; a peer that is no rank. The walk checks the peers that depend on a loop's variable.
-Result<Compiled> compile(const ProgramSet& schedule, const Network* network);
+Result<Compiled> compile(const ProgramSet& schedule, const NetworkPaths* network);
 
 } // namespace kumihimo::simulation

@@ -16,7 +16,7 @@ bool has_loops(const Compiled& compiled) {
 
 // Whether every rank passes each segment on once, to few others, over links that it shares with no other rank of its
 // node: what the steady period is right for, from the second segment on.
-bool streams(const Compiled& compiled, const Network& network) {
+bool streams(const Compiled& compiled, const NetworkPaths& network) {
   constexpr std::uint32_t few = 5;
   if (compiled.schedule->ranks() > network.machine().topology->nodes()) return false;
   if (compiled.widest_round > few || has_loops(compiled)) return false;
@@ -44,7 +44,7 @@ bool has_many_at_once(const Compiled& compiled) {
 // Whether eager messages of a loop go to other nodes, and others within a node: the former may be on their way before
 // their receives, and the model lets all go on at the pace of the slowest. Up to 3.2 times the exact time in rings of
 // few elements.
-bool starts_early(const Compiled& compiled, const Network& network) {
+bool starts_early(const Compiled& compiled, const NetworkPaths& network) {
   const Machine& machine = network.machine();
   return (machine.software.receive_cost || machine.software.eager_bytes) &&
          compiled.schedule->ranks() > machine.topology->nodes() && has_loops(compiled);
@@ -52,7 +52,7 @@ bool starts_early(const Compiled& compiled, const Network& network) {
 
 } // namespace
 
-std::vector<Doubt> doubts(const Compiled& compiled, const Network& network, const Course& course,
+std::vector<Doubt> doubts(const Compiled& compiled, const NetworkPaths& network, const Course& course,
                           const FittedNumbers& fitted) {
   constexpr const char* some_are_empty = "there are fewer elements than messages, so some messages are empty";
   constexpr const char* neighbours_overlap =
@@ -108,7 +108,7 @@ std::vector<Doubt> doubts(const Compiled& compiled, const Network& network, cons
 namespace {
 
 // Sets the range. Returns the reasons that matter.
-std::string set_range(const std::vector<Doubt>& doubts, Prediction& p) {
+std::string set_range(const std::vector<Doubt>& doubts, SchedulePrediction& p) {
   std::string reasons;
   double too_long = 1, too_short = 0;
   for (const Doubt& d : doubts) {
@@ -123,7 +123,7 @@ double percent(double share) { return std::ceil(100 * share); }
 
 } // namespace
 
-Prediction stated(Prediction p, const std::vector<Doubt>& doubts) {
+SchedulePrediction stated(SchedulePrediction p, const std::vector<Doubt>& doubts) {
   const std::string reasons = set_range(doubts, p);
   if (p.too_long <= 0.2 && p.too_short <= 0.2) return p;
   // More than twice the exact time is stated as a multiple of it.
@@ -134,7 +134,8 @@ Prediction stated(Prediction p, const std::vector<Doubt>& doubts) {
   return p;
 }
 
-Prediction stated_as_minimum(Prediction p, const std::vector<Doubt>& doubts, const FittedNumbers& fitted) {
+SchedulePrediction stated_as_minimum(SchedulePrediction p, const std::vector<Doubt>& doubts,
+                                     const FittedNumbers& fitted) {
   set_range(doubts, p);
   p.too_short = std::max(p.too_short, fitted.usual_too_short);
   p.accuracy = fmt::format("the time was raised to the minimum for the bytes of {}: up to {:.0f} % too short",

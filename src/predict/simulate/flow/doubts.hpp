@@ -37,12 +37,13 @@ struct Doubt {
   double too_long = 0, too_short = 0;
 };
 
-std::vector<Doubt> doubts(const Compiled& compiled, const Network& network, const Course& course,
+std::vector<Doubt> doubts(const Compiled& compiled, const NetworkPaths& network, const Course& course,
                           const FittedNumbers& fitted);
 
 // The prediction with the range that they make together, and those that matter in one sentence.
-Prediction stated(Prediction prediction, const std::vector<Doubt>& doubts);
+SchedulePrediction stated(SchedulePrediction prediction, const std::vector<Doubt>& doubts);
 // As `stated`, of a time that was raised to the minimum for the bytes of what limits it.
-Prediction stated_as_minimum(Prediction prediction, const std::vector<Doubt>& doubts, const FittedNumbers& fitted);
+SchedulePrediction stated_as_minimum(SchedulePrediction prediction, const std::vector<Doubt>& doubts,
+                                     const FittedNumbers& fitted);
 
 } // namespace kumihimo::simulation

@@ -13,7 +13,7 @@ namespace kumihimo::simulation {
 
 class EagerQueues {
  public:
-  EagerQueues(const Network& network)
+  EagerQueues(const NetworkPaths& network)
       : capacities_(network.capacities()), queues_(network.has_eager() ? capacities_.size() : 0) {}
 
   // Seconds that a message over these resources waits which could flow from `start` on.

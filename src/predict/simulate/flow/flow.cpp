@@ -19,7 +19,7 @@ struct Fullest {
 };
 
 template <class BytesOf>
-Fullest fullest_of(const Network& network, std::size_t resources, BytesOf&& bytes_of) {
+Fullest fullest_of(const NetworkPaths& network, std::size_t resources, BytesOf&& bytes_of) {
   Fullest fullest;
   for (std::size_t r = 0; r < resources; ++r)
     if (const double t = bytes_of(r) / network.capacities()[r]; t > fullest.seconds)
@@ -28,12 +28,12 @@ Fullest fullest_of(const Network& network, std::size_t resources, BytesOf&& byte
 }
 
 // What one link stands for, the others have too.
-void unfold(const Symmetry& symmetry, const Network& network, ResourceTraffic& traffic) {
+void unfold(const Symmetry& symmetry, const NetworkPaths& network, ResourceTraffic& traffic) {
   for (Resource l = 0; l < network.link_bound(); ++l)
     traffic.resources[l] = traffic.resources[symmetry.first_resource(l)];
 }
 
-void describe_links(const Network& network, const ResourceTraffic& traffic, Prediction& p) {
+void describe_links(const NetworkPaths& network, const ResourceTraffic& traffic, SchedulePrediction& p) {
   p.links = network.machine().topology->links();
   std::int64_t shared = 0;
   p.link_bytes.reserve(static_cast<std::size_t>(network.link_bound()));
@@ -47,7 +47,7 @@ void describe_links(const Network& network, const ResourceTraffic& traffic, Pred
   p.links_waiting_share = p.links == 0 ? 0 : static_cast<double>(shared) / static_cast<double>(p.links);
 }
 
-Phase& longest_phase(Prediction& p) {
+Phase& longest_phase(SchedulePrediction& p) {
   return *std::max_element(p.phases.begin(), p.phases.end(),
                            [](const Phase& a, const Phase& b) { return a.seconds.value < b.seconds.value; });
 }
@@ -55,7 +55,7 @@ Phase& longest_phase(Prediction& p) {
 // The model does not see that messages of different levels share resources. It matters if all of them need one
 // resource: a node's only link, or the engines of a root whose subtrees send when each has all it waits for. Then less
 // time may have passed than the bytes take there. Returns whether that was so.
-bool raise_to_fullest(const Network& network, const ResourceTraffic& traffic, Prediction& p) {
+bool raise_to_fullest(const NetworkPaths& network, const ResourceTraffic& traffic, SchedulePrediction& p) {
   const Fullest fullest =
       fullest_of(network, traffic.resources.size(), [&](std::size_t r) { return traffic.resources[r].bytes; });
   const double missing = fullest.seconds - p.seconds.value;
@@ -68,7 +68,7 @@ bool raise_to_fullest(const Network& network, const ResourceTraffic& traffic, Pr
 }
 
 // What most of the time is spent on. Programs without an operation have compute steps in place of reductions.
-std::string limiting(const ProgramSet& schedule, const Network& network, Prediction& p) {
+std::string limiting(const ProgramSet& schedule, const NetworkPaths& network, SchedulePrediction& p) {
   const double half = p.seconds.value / 2;
   if (p.steady.value > half) return longest_phase(p).limiting;
   if (p.latency.value > half) return "latency: message costs, hops and relays";
@@ -80,7 +80,7 @@ std::string limiting(const ProgramSet& schedule, const Network& network, Predict
 }
 
 // The parts of the time by levels, in proportion.
-void take_times(const Prediction& exact, Prediction& p) {
+void take_times(const SchedulePrediction& exact, SchedulePrediction& p) {
   const double scale = p.seconds.value > 0 ? exact.seconds.value / p.seconds.value : 1;
   p.seconds = exact.seconds, p.is_solved = true;
   for (Seconds* const part : {&p.latency, &p.transfer, &p.reduction, &p.steady}) part->value *= scale;
@@ -102,7 +102,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // What a prediction is made with.
 struct FlowSetting {
-  const Network& network;
+  const NetworkPaths& network;
   const SimulateOptions& options;
   const FlowParts& parts;
   StageLog& log;
@@ -181,11 +181,11 @@ Phase end_phase(const Compiled& compiled, std::int32_t phase, const std::vector<
 }
 
 // The stages `levels` and `periods` of all phases.
-Result<Prediction> walk_phases(const Compiled& compiled, const FlowSetting& setting, Course& course) {
+Result<SchedulePrediction> walk_phases(const Compiled& compiled, const FlowSetting& setting, Course& course) {
   const auto& [network, options, parts, log] = setting;
   course.by_periods = compiled.segments > 1 && log.runs(FlowStage::periods);
-  Prediction p;
-  p.model = Model::flow;
+  SchedulePrediction p;
+  p.model = ScheduleModel::flow;
   Walk walk(compiled, network, course.by_periods ? 1 : compiled.segments);
   std::vector<double> reducing(network.nodes().size()); // seconds by rank
   WalkProgress progress(compiled, network);
@@ -221,7 +221,7 @@ Result<Prediction> walk_phases(const Compiled& compiled, const FlowSetting& sett
 }
 
 // `small`: the time is that of the exact solution.
-Result<Prediction> predict_walked(const Compiled& compiled, const FlowSetting& setting, bool small) {
+Result<SchedulePrediction> predict_walked(const Compiled& compiled, const FlowSetting& setting, bool small) {
   const auto& [network, options, parts, log] = setting;
   Course course;
   auto p = TRY(walk_phases(compiled, setting, course));
@@ -252,16 +252,16 @@ Result<Prediction> predict_walked(const Compiled& compiled, const FlowSetting& s
 }
 
 // Without the stage `levels`: event by event.
-Result<Prediction> predict_solved(const ProgramSet& set, const FlowSetting& setting) {
+Result<SchedulePrediction> predict_solved(const ProgramSet& set, const FlowSetting& setting) {
   if (set.ranks() > exact_rank_limit)
     return wrong_value(fmt::format("without the stage levels there may be at most {} ranks", exact_rank_limit),
                        set.ranks(), "leave --without levels out");
   auto p = setting.log.time(FlowStage::levels, [&] { return predict_exact(set, setting.network); });
-  if (p) p->model = Model::flow, p->is_solved = true;
+  if (p) p->model = ScheduleModel::flow, p->is_solved = true;
   return p;
 }
 
-Result<Prediction> predict(const ProgramSet& set, const FlowSetting& setting, Seconds bound) {
+Result<SchedulePrediction> predict(const ProgramSet& set, const FlowSetting& setting, Seconds bound) {
   const auto& [network, options, parts, log] = setting;
   if (!log.runs(FlowStage::levels)) return predict_solved(set, setting);
   auto compiled = TRY(log.time(FlowStage::compile, [&] { return parts.compile(set, &network); }));
@@ -273,7 +273,7 @@ Result<Prediction> predict(const ProgramSet& set, const FlowSetting& setting, Se
                           "leave --without periods out");
   const bool small = is_small(compiled, options.most_exact_work);
   const double most_steps = log.runs(FlowStage::sampling) ? options.most_steps : infinity;
-  const auto walked = [&](const Compiled& c) -> Result<Prediction> {
+  const auto walked = [&](const Compiled& c) -> Result<SchedulePrediction> {
     if (Status can = can_be_held(c, !log.runs(FlowStage::sampling)); !can) return can.error();
     return predict_walked(c, setting, small);
   };
@@ -295,8 +295,8 @@ Result<Prediction> predict(const ProgramSet& set, const FlowSetting& setting, Se
 
 } // namespace
 
-Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& network, const SimulateOptions& options,
-                                Seconds bound) {
+Result<SchedulePrediction> predict_flow(const ProgramSet& schedule, const NetworkPaths& network,
+                                        const SimulateOptions& options, Seconds bound) {
   static const FlowParts own;
   StageLog log(options);
   auto p = predict(schedule, {network, options, options.parts ? *options.parts : own, log}, bound);

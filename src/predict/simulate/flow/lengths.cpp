@@ -54,7 +54,7 @@ std::int64_t until_wrap(const Growth& g, std::int64_t argument) {
 } // namespace
 
 // Elements of parts [first, first + count) of m of every segment, all segments together.
-Wide Lengths::of_parts(std::int64_t first, std::int64_t count, std::int64_t m) {
+Wide MeanLengths::of_parts(std::int64_t first, std::int64_t count, std::int64_t m) {
   const std::int64_t n = data_.elements;
   const Wide all = static_cast<Wide>(m) * segments_;
   if (n % all == 0) return n / all * count * segments_;
@@ -66,7 +66,7 @@ Wide Lengths::of_parts(std::int64_t first, std::int64_t count, std::int64_t m) {
   return at->second;
 }
 
-Wide Lengths::of_run(const Run& run) {
+Wide MeanLengths::of_run(const Run& run) {
   if (run.times == 1 || run.stride == 0) return run.times * of_parts(run.first, run.count, run.m);
   const std::int64_t step = std::abs(run.stride);
   const std::int64_t low = run.stride > 0 ? run.first : run.first + (run.times - 1) * run.stride;
@@ -86,7 +86,7 @@ Wide Lengths::of_run(const Run& run) {
 }
 
 // One loop moves the position: piece by piece as far as it moves evenly.
-Wide Lengths::along(const RunList& list, std::int64_t parts, const LoopValues& values, const LoopRange& loop) {
+Wide MeanLengths::along(const RunList& list, std::int64_t parts, const LoopValues& values, const LoopRange& loop) {
   const auto g = growth(list.first, Variable{loop.depth});
   const std::int64_t count = std::max<std::int64_t>(0, list.count.evaluate(values));
   LoopValues at = values;
@@ -109,8 +109,8 @@ Wide Lengths::along(const RunList& list, std::int64_t parts, const LoopValues& v
 }
 
 // `each`: elements of a part of a segment, wherever it lies.
-Wide Lengths::elements_of_equal_parts(const RunList& list, std::int64_t each, const LoopValues& values,
-                                      std::span<const LoopRange> loops) const {
+Wide MeanLengths::elements_of_equal_parts(const RunList& list, std::int64_t each, const LoopValues& values,
+                                          std::span<const LoopRange> loops) const {
   Wide all = static_cast<Wide>(each) * segments_ * std::max<std::int64_t>(0, list.count.evaluate(values));
   all *= static_cast<Wide>(list.outer.runs) * list.inner.runs;
   for (const LoopRange& loop : loops) all *= loop.trip;
@@ -118,8 +118,8 @@ Wide Lengths::elements_of_equal_parts(const RunList& list, std::int64_t each, co
 }
 
 // Of all iterations of all these loops together.
-Wide Lengths::elements(const RunList& list, std::int64_t parts, const LoopValues& values,
-                       std::span<const LoopRange> loops) {
+Wide MeanLengths::elements(const RunList& list, std::int64_t parts, const LoopValues& values,
+                           std::span<const LoopRange> loops) {
   if (loops.empty()) return along(list, parts, values, {0, 1});
   const LoopRange& loop = loops.front();
   const auto rest = loops.subspan(1);
@@ -138,7 +138,7 @@ Wide Lengths::elements(const RunList& list, std::int64_t parts, const LoopValues
 }
 
 // Blocks count their mean length over segments and loops.
-double Lengths::of_blocks(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values) const {
+double MeanLengths::of_blocks(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values) const {
   double sum = 0;
   const BlockLayout& blocks = data_.layout(extent.layout);
   for (const RunList& list : extent.runs) {
@@ -157,8 +157,8 @@ double Lengths::of_blocks(const Extent& extent, std::int32_t rank, std::span<con
   return sum / static_cast<double>(extent.parts) / static_cast<double>(segments_) * data_.type_bytes;
 }
 
-double Lengths::mean_bytes(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values,
-                           std::span<const LoopRange> loops) {
+double MeanLengths::mean_bytes(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values,
+                               std::span<const LoopRange> loops) {
   if (extent.layout != Layout::vector) return of_blocks(extent, rank, values);
   LoopValues at{};
   std::copy_n(values.begin(), std::min(values.size(), at.size()), at.begin());

@@ -17,9 +17,9 @@ struct LoopRange { // variable `depth` runs over [0, trip)
   std::int64_t trip = 1;
 };
 
-class Lengths {
+class MeanLengths {
  public:
-  Lengths(const DataLayout& data, std::int64_t segments) : data_(data), segments_(segments) {}
+  MeanLengths(const DataLayout& data, std::int64_t segments) : data_(data), segments_(segments) {}
 
   // `values` are those of the variables that no range is given for. `rank` tells whose blocks, where counts are local.
   double mean_bytes(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values,

@@ -4,7 +4,7 @@
 
 namespace kumihimo::simulation {
 
-LevelTimes::LevelTimes(const Network& network)
+LevelTimes::LevelTimes(const NetworkPaths& network)
     : network_(network), shares_(network.capacities()), reducers_(network), eager_(network),
       messages_under_way_(network.capacities()), sums_under_way_(network.nodes().size()),
       sharing_(network.capacities().size()), active_(network.capacities().size()) {}

@@ -16,7 +16,7 @@ namespace kumihimo::simulation {
 
 class LevelTimes {
  public:
-  explicit LevelTimes(const Network& network);
+  explicit LevelTimes(const NetworkPaths& network);
 
   // `pipelined`: more segments follow, at a steady period.
   void begin_phase(const Compiled& compiled, std::int32_t phase, bool pipelined);
@@ -57,7 +57,7 @@ class LevelTimes {
   template <class F>
   void for_each_shared(const FlowLevel& level, std::size_t message, F&& fn) const;
 
-  const Network& network_;
+  const NetworkPaths& network_;
   FairShares shares_;
   Reducers reducers_;
   EagerQueues eager_;

@@ -4,7 +4,7 @@
 
 namespace kumihimo::simulation {
 
-LoadCounter::LoadCounter(const Compiled& compiled, const Network& network, double times, ResourceTraffic& traffic,
+LoadCounter::LoadCounter(const Compiled& compiled, const NetworkPaths& network, double times, ResourceTraffic& traffic,
                          Loads* loads)
     : compiled_(compiled), network_(network), times_(times),
       element_(static_cast<double>(compiled.schedule->data->type_bytes)), traffic_(traffic), loads_(loads),

@@ -47,7 +47,8 @@ struct Loads {
 class LoadCounter {
  public:
   // `times`: segments that each one counted stands for. Without `loads` no segment follows.
-  LoadCounter(const Compiled& compiled, const Network& network, double times, ResourceTraffic& traffic, Loads* loads);
+  LoadCounter(const Compiled& compiled, const NetworkPaths& network, double times, ResourceTraffic& traffic,
+              Loads* loads);
 
   void add(const FlowLevel& level, const FairShares& shares);
   const std::vector<double>& summed() const { return summed_; } // bytes by rank, of all segments of the phase
@@ -57,7 +58,7 @@ class LoadCounter {
   void add_to_queues(const FlowMessage& m);
 
   const Compiled& compiled_;
-  const Network& network_;
+  const NetworkPaths& network_;
   const double times_, element_;
   ResourceTraffic& traffic_;
   Loads* const loads_;

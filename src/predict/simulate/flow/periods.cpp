@@ -104,7 +104,7 @@ struct Tightest {
 };
 
 // Seconds of a segment during which the busiest rank reduces.
-double reducing_seconds(const Compiled& compiled, const Network& network, const Loads& loads) {
+double reducing_seconds(const Compiled& compiled, const NetworkPaths& network, const Loads& loads) {
   double most = 0;
   for (std::int32_t rank = 0; rank < compiled.schedule->ranks(); ++rank) {
     double bytes = 0;
@@ -119,7 +119,7 @@ double reducing_seconds(const Compiled& compiled, const Network& network, const 
 
 // Progressive filling over pipelines: all speed up together until a resource is full or one has reached its own limit;
 // those concerned keep that period, the others go on.
-std::vector<Period> periods(const Compiled& compiled, const Network& network, const PhaseWalk& walk,
+std::vector<Period> periods(const Compiled& compiled, const NetworkPaths& network, const PhaseWalk& walk,
                             std::int32_t phase) {
   std::vector<Period> result = alone(compiled, walk, phase);
   const Loads& loads = walk.loads;

@@ -21,7 +21,7 @@ struct Period {
 };
 
 // For each pipeline of the phase, from the walk of its first segment.
-std::vector<Period> periods(const Compiled& compiled, const Network& network, const PhaseWalk& walk,
+std::vector<Period> periods(const Compiled& compiled, const NetworkPaths& network, const PhaseWalk& walk,
                             std::int32_t phase);
 
 // The end of all segments of a lane, which was that of its first.

@@ -4,7 +4,7 @@
 
 namespace kumihimo::simulation {
 
-Reducers::Reducers(const Network& network)
+Reducers::Reducers(const NetworkPaths& network)
     : network_(network), here_(network.nodes().size()),
       on_node_(static_cast<std::size_t>(network.machine().topology->nodes())) {}
 

@@ -12,7 +12,7 @@ namespace kumihimo::simulation {
 
 class Reducers {
  public:
-  explicit Reducers(const Network& network);
+  explicit Reducers(const NetworkPaths& network);
 
   // In a full pipeline a reduction also waits for all else that its rank reduces for one segment of the phase.
   void begin_pipeline(const Compiled& compiled, std::int32_t phase);
@@ -34,7 +34,7 @@ class Reducers {
   void share_by_length(FlowLevel& level);
   double contention(const FlowMessage& m) const;
 
-  const Network& network_;
+  const NetworkPaths& network_;
   std::vector<std::int32_t> here_, on_node_; // sums of the level, by rank and by node; compute steps use no memory
   std::vector<std::pair<std::int32_t, std::uint32_t>> by_rank_; // sums that are not alone: rank and message
   std::vector<double> of_segment_; // bytes that each rank reduces for a segment; empty: no pipeline

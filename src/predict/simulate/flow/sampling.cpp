@@ -124,14 +124,14 @@ std::vector<LoopSample> draw(const Sampling& sampling, std::mt19937_64& random) 
 
 // fn(value) for all of a prediction that grows with the loops.
 template <class F>
-void for_each_sum(Prediction& p, F&& fn) {
+void for_each_sum(SchedulePrediction& p, F&& fn) {
   for (Seconds* const each : {&p.seconds, &p.compute, &p.latency, &p.transfer, &p.reduction, &p.steady})
     fn(each->value);
   for (Phase& phase : p.phases) fn(phase.seconds.value), fn(phase.compute.value);
   for (double& bytes : p.link_bytes) fn(bytes);
 }
 
-void set_sums(Prediction& p, const std::vector<double>& sums) {
+void set_sums(SchedulePrediction& p, const std::vector<double>& sums) {
   std::size_t at = 0;
   for_each_sum(p, [&](double& value) { value = sums[at++]; });
   p.link_bytes_sum = p.link_bytes_max = 0;
@@ -175,7 +175,7 @@ std::string text_of(const Sampled& sampled) {
 }
 
 // The largest doubt and the last reason to doubt of any sample are the whole's.
-void keep_doubts(const Prediction& before, Prediction& next) {
+void keep_doubts(const SchedulePrediction& before, SchedulePrediction& next) {
   next.doubtful_sharing = std::max(next.doubtful_sharing, before.doubtful_sharing);
   next.too_long = std::max(next.too_long, before.too_long);
   next.too_short = std::max(next.too_short, before.too_short);
@@ -191,8 +191,8 @@ Sampling plan_sampling(const Compiled& compiled, double most_steps) {
   return {};
 }
 
-Result<Prediction> predict_sampled(Compiled compiled, const Sampling& sampling, Seconds bound,
-                                   const std::function<Result<Prediction>(const Compiled&)>& walk) {
+Result<SchedulePrediction> predict_sampled(Compiled compiled, const Sampling& sampling, Seconds bound,
+                                           const std::function<Result<SchedulePrediction>(const Compiled&)>& walk) {
   const std::vector<SampledLoop>& loops = sampling.loops;
   Sampled sampled;
   sampled.samples = sampling.samples;
@@ -205,10 +205,10 @@ Result<Prediction> predict_sampled(Compiled compiled, const Sampling& sampling, 
   }
   std::mt19937_64 random(seed);
   std::vector<double> mean, seconds;
-  Prediction p;
+  SchedulePrediction p;
   for (std::int64_t s = 0; s < sampling.samples; ++s) {
     compiled.samples = draw(sampling, random);
-    Result<Prediction> one = walk(compiled);
+    Result<SchedulePrediction> one = walk(compiled);
     if (!one) return one;
     std::size_t at = 0;
     for_each_sum(*one, [&](double value) {

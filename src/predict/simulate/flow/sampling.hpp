@@ -38,7 +38,7 @@ Sampling plan_sampling(const Compiled& compiled, double most_steps);
 // `walk` predicts what it is given. Everything in the prediction that grows with the loops is the mean over the
 // samples, each stretched to all iterations; what limits it is left to the caller. The interval does not go below
 // `bound`.
-Result<Prediction> predict_sampled(Compiled compiled, const Sampling& sampling, Seconds bound,
-                                   const std::function<Result<Prediction>(const Compiled&)>& walk);
+Result<SchedulePrediction> predict_sampled(Compiled compiled, const Sampling& sampling, Seconds bound,
+                                           const std::function<Result<SchedulePrediction>(const Compiled&)>& walk);
 
 } // namespace kumihimo::simulation

@@ -35,9 +35,9 @@ class PeerValues {
 };
 
 // Whether one rank's program is another's, peers moved.
-class Comparison {
+class RankComparison {
  public:
-  Comparison(const Compiled& compiled, const Symmetry& symmetry) : c_(compiled), symmetry_(symmetry) {}
+  RankComparison(const Compiled& compiled, const Symmetry& symmetry) : c_(compiled), symmetry_(symmetry) {}
 
   bool same(std::int32_t rank) {
     rank_ = rank;
@@ -153,14 +153,14 @@ std::int32_t Symmetry::moved(std::int32_t rank, std::int32_t from) const {
 }
 
 bool Symmetry::holds(const Compiled& compiled) const {
-  Comparison comparison(compiled, *this);
+  RankComparison comparison(compiled, *this);
   for (std::int32_t rank = 0; rank < compiled.schedule->ranks(); ++rank)
     if (!is_first(rank) && !comparison.same(rank)) return false;
   return true;
 }
 
 // Whether capacities are symmetric too, and every link has the same number of images as a rank.
-bool Symmetry::holds(const Network& network) {
+bool Symmetry::holds(const NetworkPaths& network) {
   const Topology& topology = *network.machine().topology;
   const auto& capacities = network.capacities();
   const std::int32_t links = network.link_bound();
@@ -181,7 +181,8 @@ bool Symmetry::holds(const Network& network) {
   return true;
 }
 
-std::shared_ptr<const Symmetry> Symmetry::find(const Compiled& compiled, const Network& network, double most_steps) {
+std::shared_ptr<const Symmetry> Symmetry::find(const Compiled& compiled, const NetworkPaths& network,
+                                               double most_steps) {
   const Topology::Shifts shifts = network.machine().topology->shifts();
   const std::vector<std::int32_t>& nodes = network.nodes();
   const auto ranks = static_cast<std::size_t>(compiled.schedule->ranks());
@@ -209,7 +210,7 @@ std::shared_ptr<const Symmetry> Symmetry::find(const Compiled& compiled, const N
   return symmetry;
 }
 
-Compiled fold_symmetry(Compiled compiled, const Network& network, double most_steps) {
+Compiled fold_symmetry(Compiled compiled, const NetworkPaths& network, double most_steps) {
   auto symmetry = Symmetry::find(compiled, network, most_steps);
   if (!symmetry) return compiled;
   std::vector<Instance> kept;

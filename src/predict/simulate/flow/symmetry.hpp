@@ -16,7 +16,7 @@ class Symmetry {
  public:
   // None where no shift is one, where more than `most_steps` would be left of the walk, or too many are to be compared:
   // O(steps), loops iterated.
-  static std::shared_ptr<const Symmetry> find(const Compiled& compiled, const Network& network, double most_steps);
+  static std::shared_ptr<const Symmetry> find(const Compiled& compiled, const NetworkPaths& network, double most_steps);
 
   std::int32_t alike() const { return alike_; } // ranks that one stands for, itself among them
   // The one that stands for a rank.
@@ -30,7 +30,7 @@ class Symmetry {
  private:
   Symmetry(Shape shape, std::vector<std::int32_t> periods);
   bool holds(const Compiled& compiled) const;
-  bool holds(const Network& network);
+  bool holds(const NetworkPaths& network);
 
   Shape shape_;
   std::vector<std::int32_t> periods_;
@@ -40,6 +40,6 @@ class Symmetry {
 };
 
 // The stage `symmetry`: leaves the instances of the ranks that stand for others, if there are any (see Symmetry::find).
-Compiled fold_symmetry(Compiled compiled, const Network& network, double most_steps);
+Compiled fold_symmetry(Compiled compiled, const NetworkPaths& network, double most_steps);
 
 } // namespace kumihimo::simulation

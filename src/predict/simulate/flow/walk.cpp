@@ -11,7 +11,7 @@
 
 namespace kumihimo::simulation {
 
-Walk::Walk(const Compiled& compiled, const Network& network, std::int64_t segments)
+Walk::Walk(const Compiled& compiled, const NetworkPaths& network, std::int64_t segments)
     : compiled_(compiled), network_(network), walked_(segments),
       element_(static_cast<double>(compiled.schedule->data->type_bytes)),
       missing_(compiled.instances.size() * static_cast<std::size_t>(segments)),

@@ -27,7 +27,7 @@ struct LaneTimes {
 // Of the phases so far.
 struct WalkProgress {
   WalkProgress() = default;
-  WalkProgress(const Compiled& compiled, const Network& network)
+  WalkProgress(const Compiled& compiled, const NetworkPaths& network)
       : lanes(compiled.instances.size()), traffic{
                                               std::vector<ResourceTraffic::OfResource>(network.capacities().size())} {}
 
@@ -75,7 +75,7 @@ class Window {
 class Walk {
  public:
   // `segments`: so many are walked; the others are like them.
-  Walk(const Compiled& compiled, const Network& network, std::int64_t segments);
+  Walk(const Compiled& compiled, const NetworkPaths& network, std::int64_t segments);
 
   // Phases in their order, each after the ones before. Errors: messages that do not match.
   Result<PhaseWalk> phase(std::int32_t phase, WalkProgress before);
@@ -142,7 +142,7 @@ class Walk {
   PathTime start_of(const FlowMessage& message) const; // until it is consumed
 
   const Compiled& compiled_;
-  const Network& network_;
+  const NetworkPaths& network_;
   const std::int64_t walked_; // segments
   const double element_;      // bytes
 
@@ -159,7 +159,7 @@ class Walk {
   LoopSets loops_;
   std::vector<std::vector<Offload>> offloads_; // [lane][k]
   std::vector<std::int32_t> offloads_of_;      // by instance: how many it has posted
-  Lengths lengths_;                            // of steps that depend on iterated loops
+  MeanLengths lengths_;                        // of steps that depend on iterated loops
   StepMatching matching_;
   std::vector<FlowMessage> local_; // steps of the next level
   FlowLevel level_;
