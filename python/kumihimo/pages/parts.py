@@ -63,6 +63,8 @@ class PageSection(PagePart):
     def __post_init__(self) -> None:
         self.short = self.short or self.title
         self.name = self.name or re.sub(r"\W+", "-", self.short.lower()).strip("-")
+        if self.name in ("data", "theme"):  # elements of every page
+            self.name += "-section"
 
 
 @dataclass

@@ -23,7 +23,9 @@ def page(title: str, parts: Sequence[PagePart], heading: str = "", about: str = 
     data = {part.key(): part for part in drawn}
     assert len(data) == len(drawn), "two parts of a page have one name"
     wanted = dict.fromkeys(["base", *(name for part in drawn for name in (*part.scripts, part.kind))])
-    files = filter(Path.exists, (FOLDER / "scripts" / f"{name}.js" for name in wanted))
+    given = {name for part in drawn for name in part.scripts} | {"base"}  # a kind may be drawn by the script of another
+    named = [(name, FOLDER / "scripts" / f"{name}.js") for name in wanted]
+    files = [file for name, file in named if name in given or file.exists()]
     loader = jinja2.FileSystemLoader(FOLDER)
     options = {"autoescape": True, "undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     return (

@@ -19,6 +19,7 @@ std::uint32_t GraphBuilder::add(GraphOperation operation, std::string label) {
 
 Graph GraphBuilder::finish() {
   auto& operations = graph_.operations;
+  operations_ = operations.size();
   if (!graph_.labels.empty()) graph_.labels.resize(operations.size());
   for (GraphOperation& each : operations) each.waits_for = each.after_end = each.after_start = 0;
   for (const Edge& edge : edges_) {

@@ -53,6 +53,10 @@ struct Graph {
 
 class GraphBuilder {
  public:
+  // Room for as much as another has, such as that of the rank before.
+  void reserve_as(const GraphBuilder& other) {
+    graph_.operations.reserve(other.operations_), edges_.reserve(other.edges_.size());
+  }
   std::uint32_t add(GraphOperation operation, std::string label = {});
   // `operation` starts after the end (or the start) of `on`.
   void after_end(std::uint32_t operation, std::uint32_t on) { edges_.push_back({on, operation, false}); }
@@ -68,6 +72,7 @@ class GraphBuilder {
   };
   Graph graph_;
   std::vector<Edge> edges_;
+  std::size_t operations_ = 0; // of the finished graph
 };
 
 // An operation that can never start since it waits for itself, over others or at once; none: ok.

@@ -25,6 +25,10 @@ Status ProgramSegments::open(std::int32_t rank) {
     lane.lane = &r.program.lanes[l];
     lane.waits = std::move(waits[l]);
     lane.rounds = TRY(r.rounds->open(*lane.lane, static_cast<std::uint32_t>(l)));
+    rounds_ += std::ssize(lane.rounds.rounds.vertices);
+    if (rounds_ > 2 * most_) // a round takes half of the memory of an operation
+      return r.rounds->at_rank(wrong_value(fmt::format("programs of all ranks must have at most {} rounds", 2 * most_),
+                                           "more", "take fewer ranks or segments"));
     lane.is_long = by_parts;
     if (by_parts) lane.next = 0;
     lane.window = std::clamp<std::int64_t>(lane.lane->window, 1, set_.segments.count);

@@ -168,6 +168,7 @@ class ProgramSegments {
   const std::int64_t most_;
   std::vector<OfRank> ranks_;
   std::vector<std::int32_t> ranks_of_; // by the dense number of a lane
+  std::int64_t rounds_ = 0;            // of all ranks, in memory from the start
   std::int32_t most_lanes_ = 0;
   std::vector<std::unique_ptr<Part>> parts_;
   std::vector<Part*> unused_;

@@ -125,12 +125,15 @@ Result<Graphs> graphs_of(const ProgramSet& set, const WorkRates& rates) {
   Graphs graphs(set.ranks());
   ProgramOperations operations(set, rates);
   std::int64_t kept = 0;
+  GraphBuilder last;
   for (std::int32_t rank = 0; rank < set.ranks(); ++rank) {
-    GraphBuilder builder;
+    GraphBuilder builder; // grown step by step, it would give its memory back to the system after each rank
+    builder.reserve_as(last);
     const auto distance = [&](std::int32_t peer) { return graphs.distance(rank, peer); };
     if (const auto end = operations.append(builder, Rank{rank}, {}, distance); !end) return end.error();
     const std::size_t before = graphs.different();
     graphs.set(rank, builder.finish());
+    last = std::move(builder);
     if (graphs.different() == before) continue;
     kept += static_cast<std::int64_t>(graphs.of(rank).operations.size());
     if (kept > rates.most)

@@ -113,13 +113,26 @@ TEST(ProgramSegments, LongProgramsAreReadSomeRoundsAtATime) {
 
 TEST(ProgramSegments, MoreOperationsUnderWayThanAllowedAreRefused) {
   WorkRates few = in_bytes();
-  few.most = 1000;
+  few.most = 2000;
   const Variant& variant = **Registry::standard().find(CollectiveKind::alltoall, "linear");
   const auto schedule = variant.build(make_collective(CollectiveKind::alltoall, 40, 10), RankSpace::row(40), {});
   ProgramSegments segments(*schedule, few);
   for (std::int32_t rank = 0; rank < 40; ++rank) segments.begin(rank, [](std::uint32_t, Time) {});
   ASSERT_FALSE(segments.status().ok());
-  EXPECT_NE(segments.status().error().sentence().find("at most 1000 operations under way"), std::string::npos)
+  EXPECT_NE(segments.status().error().sentence().find("at most 2000 operations under way"), std::string::npos)
+      << segments.status().error().sentence();
+}
+
+TEST(ProgramSegments, MoreRoundsThanAllowedAreRefusedAtTheStart) {
+  WorkRates few = in_bytes();
+  const Variant& variant = **Registry::standard().find(CollectiveKind::allreduce, "ring");
+  const auto schedule = variant.build(make_collective(CollectiveKind::allreduce, 40, 4000), RankSpace::row(40), {});
+  few.most = 40 * 78 / 2;
+  EXPECT_TRUE(ProgramSegments(*schedule, few).status().ok());
+  few.most -= 1;
+  const ProgramSegments segments(*schedule, few);
+  ASSERT_FALSE(segments.status().ok());
+  EXPECT_NE(segments.status().error().sentence().find("programs of all ranks must have at most 3118 rounds"), std::string::npos)
       << segments.status().error().sentence();
 }
 

@@ -51,6 +51,11 @@ def test_an_import_of_a_house_above_is_found(check, package, line):
     assert "cli stands above it" in out
 
 
+def test_a_relative_import_is_found(check, package):
+    (package / "tune" / "other.py").write_text("from ..text import sizes\n")
+    assert "a relative import" in check(package)[1]
+
+
 def test_a_new_folder_is_no_house(check, package):
     (package / "utilities").mkdir()
     (package / "utilities" / "__init__.py").write_text("")

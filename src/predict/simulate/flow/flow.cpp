@@ -109,14 +109,14 @@ struct FlowSetting {
 };
 
 // Refuses more rounds at once than memory holds.
-Status can_be_held(const Compiled& compiled, bool every_round) {
+Status can_be_held(const Compiled& compiled, bool without_sampling) {
   const double largest = compiled.steps_at_once();
   if (largest <= most_steps_at_once) return Nothing{};
   return wrong_value(
       fmt::format("the simulation keeps at most {:.0f} million steps in flight at once", most_steps_at_once / 1e6),
       fmt::format("{:.0f} million", largest / 1e6),
       fmt::format("{}use fewer messages at once (--throttle) or fewer ranks",
-                  every_round ? "leave --without sampling out, " : ""));
+                  without_sampling ? "leave --without sampling out, " : ""));
 }
 
 // Whether the exact solution takes a moment: any of the steps may change the rates of all that are in flight.
@@ -225,12 +225,13 @@ Result<SchedulePrediction> predict_walked(const Compiled& compiled, const FlowSe
   const auto& [network, options, parts, log] = setting;
   Course course;
   auto p = TRY(walk_phases(compiled, setting, course));
+  constexpr double longest = 1e5; // seconds: the exact solution counts picoseconds
+  const bool solves = small && p.seconds.value < longest;
   log.note(FlowStage::levels, "{} messages in {} levels{}", course.messages, course.levels,
-           small ? "; the time is the exact solution's" : "");
+           solves ? "; the time is the exact solution's" : "");
   if (course.by_periods)
     log.note(FlowStage::periods, "the first of {} segments stands for the others", compiled.segments);
-  constexpr double longest = 1e5; // seconds: the exact solution counts picoseconds
-  if (small && p.seconds.value < longest) {
+  if (solves) {
     const auto exact = TRY(log.time(FlowStage::levels, [&] { return predict_exact(*compiled.schedule, network); }));
     take_times(exact, p);
     p.limiting = limiting(*compiled.schedule, network, p);

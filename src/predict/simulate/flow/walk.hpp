@@ -42,7 +42,7 @@ struct PhaseWalk {
   std::vector<double> summed;            // bytes by rank, of all segments
   double late_overlap = 0;               // seconds by which messages of later levels may lengthen it
   bool empty_messages = false;           // fewer elements than messages: some have none, and are not sent
-  bool early_messages = false;           // see Network::leaves_early
+  bool early_messages = false;           // see NetworkPaths::leaves_early
   bool straddles_limits = false;         // of lengths that differ by an element, some are eager and some are not
   std::int64_t levels = 0, messages = 0; // that were walked
 };
