@@ -139,7 +139,7 @@ def finish_trace(own: OwnWork, folder: Path, profile: Path | None, with_otf2: bo
     events = 0
     with own.step("the trace"):
         events = trace_folder.finish(folder, profile)
-        lost = "no trace was written: no rank called MPI_Finalize"
+        lost = "no trace was written: no rank called MPI_Finalize, or none could write its events"
         message(f"the trace is {folder}, {events} events" if events else lost)
     if events and with_otf2:
         with own.step("OTF2", "kumihimo replay reads the trace without it"):

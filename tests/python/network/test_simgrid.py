@@ -338,6 +338,14 @@ def test_a_bypass_holds_one_way():
     assert (routes.us(0, 2), routes.us(2, 0)) == (1461.517, 30)
 
 
+def test_unequal_numbers_of_cores_are_left_out_and_said():
+    routes = LINKS + route("a", "b", "1") + route("a", "c", "3") + route("b", "c", "2 3")
+    equal, unequal = (imported(zone(HOSTS.replace('"1Gf"', '"1Gf" core="4"', count) + routes)) for count in (3, 1))
+    assert equal.numbers["node", "cores"] == "4" and not any("cores" in remark for remark in equal.remarks)
+    assert ("node", "cores") not in unequal.numbers
+    assert any(remark.startswith("Left out, ") and "cores of the hosts, 1, 4" in remark for remark in unequal.remarks)
+
+
 def test_hosts_are_limited_by_links_alone():
     numbers = read(zone(HOSTS + LINKS + route("a", "b", "1") + route("a", "c", "3") + route("b", "c", "2 3"))).numbers
     rate = {key: float(numbers["network", key].strip('"').split()[0]) for key in ("link_peak", "engine_bandwidth")}

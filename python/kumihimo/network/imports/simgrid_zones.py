@@ -223,6 +223,9 @@ def _network(platform: Platform, rows: list[str]) -> ImportedNetwork:
     hosts, links = counted(len(platform.hosts), "host"), counted(len(platform.links), "link")
     summary = f"SimGrid platform of {hosts} and {links}"
     remarks = units.remarks_on([latency for _, latency in kinds])
+    if len(platform.cores) > 1:
+        found = ", ".join(map(str, sorted(platform.cores)))
+        remarks.append(f"Left out, because a machine has one kind of node: the numbers of cores of the hosts, {found}.")
     return ImportedNetwork(lines, summary, _numbers(platform, kinds, names), remarks)
 
 

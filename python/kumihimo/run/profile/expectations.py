@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import inf
 
 from kumihimo.run.profile.totals import Region, Totals
 from kumihimo.text.errors import BadInput, wrong_value
@@ -54,14 +55,16 @@ def parse(text: str) -> Expectation:
 
 
 def positive(text: str, seconds: float, *rest: object) -> Expectation:
-    if seconds <= 0:
-        raise wrong_value("the numbers of an expectation must be above zero", f"`{text}`")
+    if not all(0 < number < inf for number in (seconds, *(each for each in rest if not isinstance(each, str)))):
+        raise wrong_value("the numbers of an expectation must be above zero and finite", f"`{text}`")
     return Expectation(seconds, *rest)
 
 
 def missed(region: Region) -> str:
     """One sentence, or nothing where all passages met what was expected."""
     expected = parse(region.expectation)
+    if region.unended and not region.passages:
+        return f"{region.name}: expected {expected.text}, found no passage that ended"
     if region.max_seconds <= expected.seconds:
         return ""
     verb = "at least " if expected.unit else "at most "

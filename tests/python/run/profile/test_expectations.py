@@ -25,6 +25,7 @@ def test_all_come_to_a_time(text: str, seconds: float) -> None:
 UNREADABLE = (
     *("soon", "seconds < 1", "seconds <= ", "bytes rate >= 3", "rate >= 5", "seconds <= 1 2"),
     *("seconds <= 0", "seconds <= -1", "bytes 0 rate >= 1", "bytes 1 rate >= 0"),
+    *("seconds <= 1e999", "bytes 1e999 rate >= 1e9", "bytes 1 rate >= 1e999", "bytes 1 share >= 1 of 1e999"),
 )
 
 
@@ -48,3 +49,8 @@ def test_the_slowest_passage_decides() -> None:
         "share: expected at least 0.5 of 1e+09 bytes a second, found 0.25 in the slowest passage, of rank 1",
     ]
     assert len(unreadable) == 1 and "region odd" in unreadable[0] and "`soon`" in unreadable[0]
+
+
+def test_what_never_ends_has_not_met_what_was_expected() -> None:
+    misses, unreadable = judged(Region("solve", "seconds <= 5", unended=2), Region("unused", "seconds <= 5"))
+    assert (misses, unreadable) == (["solve: expected 5 s, found no passage that ended"], [])
