@@ -12,7 +12,6 @@ namespace kumihimo::goal {
 namespace {
 
 constexpr std::uint32_t most_lanes = 4096;
-constexpr std::uint32_t most_lanes_here = 1 << 16; // whose works and messages have a number each
 constexpr const char* verify_it = "check it with kumihimo verify";
 
 // In thousandths of the message's time.
@@ -45,7 +44,7 @@ Error RoundOperations::too_many() const {
 Result<RoundOperations::OfLane> RoundOperations::open(const Lane& lane, std::uint32_t here) {
   OfLane of;
   of.index = of_.index_of(lane.id), of.here = here;
-  if (of_.lanes.size() > most_lanes || here >= most_lanes_here)
+  if (of_.lanes.size() > most_lanes)
     return at_rank(wrong_value(fmt::format("there must be at most {} lanes", most_lanes), of_.lanes.size()));
   if (set_.segments.count > tags_of_lane())
     return at_rank(wrong_value(fmt::format("there must be at most {} segments", tags_of_lane()), set_.segments.count));

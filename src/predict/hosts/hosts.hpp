@@ -26,52 +26,20 @@
 #include "goal/longest_run.hpp"
 #include "goal/matching.hpp"
 #include "goal/unmatched.hpp"
+#include "hosts/host_events.hpp"
 #include "hosts/outcome.hpp"
+#include "hosts/servers.hpp"
 #include "hosts/software.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <limits>
-#include <queue>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
 namespace kumihimo::hosts {
 
 using goal::Kind;
-
-inline constexpr Time never = std::numeric_limits<Time>::max();
-
-// What a processor or an interface does: an operation of its rank, or taking a message that has arrived.
-struct Task {
-  std::uint32_t operation = 0; // of the rank, or the send of
-  std::int32_t sender = -1;    // a message
-  Time work = 0;               // of its interface
-  std::uint32_t message = 0;   // of a send: the network's name
-};
-
-// A processor or an interface, which does one task after the other.
-struct Server {
-  Time free = 0;
-  std::deque<Task> waiting; // the next one first
-};
-
-// Operations in their order; without any it holds no memory of its own.
-class OperationQueue {
- public:
-  bool empty() const { return first_ == all_.size(); }
-  std::size_t size() const { return all_.size() - first_; }
-  std::uint32_t front() const { return all_[first_]; }
-  void push(std::uint32_t operation) { all_.push_back(operation); }
-  void pop() {
-    if (++first_ < all_.size() && first_ < 64) return;
-    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(std::exchange(first_, 0)));
-  }
-
- private:
-  std::vector<std::uint32_t> all_;
-  std::size_t first_ = 0;
-};
 
 template <class Net, class Operations, class Matching>
 class Hosts {
@@ -95,13 +63,9 @@ class Hosts {
       operations_.begin(rank, [&](std::uint32_t i, Time) { release(rank, i, start); });
   }
   Time now() const { return now_; }
-  Time due() const {
-    return std::min(events_.empty() ? never : events_.top().time, at_once_.empty() ? never : at_once_.front().time);
-  }
+  Time due() const { return events_.due(); }
   void happen() {
-    const bool at_once = !at_once_.empty() && (events_.empty() || Later{}(events_.top(), at_once_.front()));
-    const Event event = at_once ? at_once_.front() : events_.top();
-    at_once ? at_once_.pop_front() : events_.pop();
+    const HostEvent event = events_.pop();
     now_ = event.time;
     happen(event);
   }
@@ -171,31 +135,13 @@ class Hosts {
   static constexpr bool only_copies = requires { Net::only_copies; };
   static constexpr bool of_programs = requires { Operations::of_programs; };
 
-  // matched: the receive of a send is posted. next: a server is free for the next task that waits. reach: a message is
-  // there to be taken. pause: of a channel, its end. end: of an offload. die: the rank is a node.
-  enum class Step : std::uint8_t { start, matched, next, hand_over, reach, arrive, pause, end, die };
-  struct Event {
-    Time time = 0;
-    std::uint64_t order = 0;           // of equal times the lower one is first
-    std::int32_t rank = 0, sender = 0; // sender: of a program's hand_over the message, of pause the receiver
-    std::uint32_t operation = 0; // of `rank`; of reach and arrive: the send; of next, pause: the number of the server
-    Step step = Step::start;
-  };
-  struct Later {
-    bool operator()(const Event& a, const Event& b) const {
-      return a.time != b.time ? a.time > b.time : a.order > b.order;
-    }
-  };
+  using Step = HostStep;
   struct UnderWay {
     std::int32_t sender = 0;
     std::uint32_t send = 0;
     bool is_message = true; // else what the rank does itself
   };
 
-  struct Channel { // from an interface to a peer: one message after the other leaves the node
-    bool busy = false;
-    OperationQueue waiting; // sends
-  };
   std::uint64_t key(std::int32_t rank, std::uint32_t number, std::int32_t peer) const {
     const auto peers = static_cast<std::uint64_t>(operations_.ranks());
     return (static_cast<std::uint64_t>(rank) * stride_ + number) * peers + static_cast<std::uint64_t>(peer);
@@ -234,11 +180,7 @@ class Hosts {
     return time;
   }
   void push(Time time, std::int32_t rank, std::uint32_t i, Step step, std::int32_t sender = 0) {
-    const Event event{time, order_++, rank, sender, i, step};
-    if (time == now_)
-      at_once_.push_back(event);
-    else
-      events_.push(event);
+    events_.push({.time = time, .rank = rank, .sender = sender, .operation = i, .step = step}, now_);
   }
 
   // Deaths are the first events of their times. Of `die` the rank is a node.
@@ -288,7 +230,7 @@ class Hosts {
     operations_.started(rank, i, now_, [&](std::uint32_t operation, Time ready) { release(rank, operation, ready); });
   }
 
-  void happen(const Event& event) {
+  void happen(const HostEvent& event) {
     if (event.step == Step::die) return network_.stop(now_, event.rank);
     if (is_dead(event.rank, now_)) return;
     if (event.step == Step::next) return start_next(event.rank, event.operation);
@@ -309,7 +251,7 @@ class Hosts {
     }
   }
 
-  void start(const Event& event, const goal::GraphOperation& of) {
+  void start(const HostEvent& event, const goal::GraphOperation& of) {
     if (of.kind == Kind::receive) return receive(event, of);
     if constexpr (of_programs)
       if (of.kind != Kind::send) return start_work(event.rank, event.operation, of);
@@ -370,7 +312,7 @@ class Hosts {
     arrives({task.sender, task.operation}, by.free);
   }
 
-  void receive(const Event& event, const goal::GraphOperation& of) {
+  void receive(const HostEvent& event, const goal::GraphOperation& of) {
     started(event.rank, event.operation);
     const std::int32_t sender = operations_.peer(event.rank, of.peer);
     const auto found = matching_.match({event.rank, sender, of.tag}, event.operation, false);
@@ -412,7 +354,7 @@ class Hosts {
   // Of programs. What asks at one instant is served at its end, in the order in which the sends began.
   void ask_channel(std::int32_t rank, std::uint32_t send, const goal::GraphOperation& of) {
     const std::uint64_t at = key(rank, of);
-    Channel& channel = channels_[at];
+    PeerChannel& channel = channels_[at];
     channel.waiting.push(send);
     if (!channel.busy && channel.waiting.size() == 1) request(rank, send, at);
   }
@@ -430,7 +372,7 @@ class Hosts {
     serving_.swap(requested_);
     std::sort(serving_.begin(), serving_.end(), [](const Request& a, const Request& b) { return a.order < b.order; });
     for (const Request& each : serving_) {
-      Channel& channel = channels_.find(each.channel)->second;
+      PeerChannel& channel = channels_.find(each.channel)->second;
       const std::uint32_t send = channel.waiting.front();
       channel.waiting.pop();
       channel.busy = true;
@@ -485,7 +427,7 @@ class Hosts {
     offloads_.erase(of.tag);
   }
 
-  void hand_over(const Event& event, const goal::GraphOperation& of) {
+  void hand_over(const HostEvent& event, const goal::GraphOperation& of) {
     if constexpr (of_programs) return network_.go(now_, static_cast<std::uint32_t>(event.sender));
     const std::int32_t peer = operations_.peer(event.rank, of.peer);
     const std::int32_t from = nodes_[static_cast<std::size_t>(event.rank)], to = nodes_[static_cast<std::size_t>(peer)];
@@ -496,13 +438,13 @@ class Hosts {
       if (is_dead(event.rank, done)) return;
       return arrives({event.rank, event.operation}, done);
     }
-    Channel& channel = channels_[key(event.rank, of)];
+    PeerChannel& channel = channels_[key(event.rank, of)];
     if (channel.busy)
       channel.waiting.push(event.operation);
     else
       submit(event.rank, event.operation, channel);
   }
-  void submit(std::int32_t rank, std::uint32_t send, Channel& channel) {
+  void submit(std::int32_t rank, std::uint32_t send, PeerChannel& channel) {
     const goal::GraphOperation& of = operation(rank, send);
     const std::int32_t peer = operations_.peer(rank, of.peer);
     const std::int32_t from = between_ranks ? rank : node_of(rank), to = between_ranks ? peer : node_of(peer);
@@ -525,7 +467,7 @@ class Hosts {
       return end(message.sender, message.send, now_);
     }
     const auto at = channels_.find(key(message.sender, operation(message.sender, message.send)));
-    Channel& channel = at->second;
+    PeerChannel& channel = at->second;
     if (channel.waiting.empty()) {
       channels_.erase(at);
     } else {
@@ -544,7 +486,7 @@ class Hosts {
     else
       push(time, receiver, message.send, Step::reach, message.sender);
   }
-  void reach(const Event& event, const goal::GraphOperation& of) {
+  void reach(const HostEvent& event, const goal::GraphOperation& of) {
     take_when_received(event.rank, {event.sender, event.operation}, software_.taking(of));
   }
   // Of programs, it is taken once its receive is posted.
@@ -569,7 +511,7 @@ class Hosts {
       if (time == now_) return arrive({time, 0, receiver, message.sender, message.send, Step::arrive}, send);
     push(time, receiver, message.send, Step::arrive, message.sender);
   }
-  void arrive(const Event& event, const goal::GraphOperation& of) {
+  void arrive(const HostEvent& event, const goal::GraphOperation& of) {
     if constexpr (of_programs) {
       auto& note = operations_.note(event.sender, event.operation);
       if (note.receive == note.none) return void(note.is_there = true);
@@ -604,10 +546,9 @@ class Hosts {
   std::optional<goal::Noise> noise_;
   std::size_t stride_;
   std::vector<Server> servers_; // by rank: processors, then interfaces; of programs, interfaces of lanes
-  std::priority_queue<Event, std::vector<Event>, Later> events_;
-  std::deque<Event> at_once_;       // those of the present that were planned in it, which come behind the others
+  HostEvents events_;
   std::vector<UnderWay> under_way_; // by the network's name of the message
-  std::unordered_map<std::uint64_t, Channel> channels_;
+  std::unordered_map<std::uint64_t, PeerChannel> channels_;
   std::unordered_map<std::uint64_t, std::uint32_t> receive_of_; // by a send that has begun
   std::unordered_map<std::uint64_t, Time> early_; // sends there before their receive is posted; how long they are taken
   struct Request {
@@ -618,8 +559,8 @@ class Hosts {
   std::vector<OperationQueue> works_;        // of them, by rank and lane: the first is under way
   std::unordered_map<std::uint32_t, std::vector<UnderWay>> offloads_; // by tag: ranks that have come
   Time now_ = 0;
-  std::uint64_t order_ = 0, sends_ = 0;
-  int depth_ = 0; // of operations that started as others ended
+  std::uint64_t sends_ = 0; // that have begun
+  int depth_ = 0;           // of operations that started as others ended
   Outcome outcome_;
 };
 
