@@ -23,8 +23,10 @@ class Distribution {
   void add(const Case& c, const SchedulePrediction& flow, const SchedulePrediction& exact) {
     if (exact.seconds.value <= 0) return;
     const double error = flow.seconds.value / exact.seconds.value - 1;
+    constexpr double farthest = 1.6; // docs/accuracy.md: 84 % too short, where 75 % is stated
     if (!is_in_range(flow, exact))
       outside_ += fmt::format("{}: {:+.1f} % off; {}\n", c.text(), 100 * error, flow.accuracy);
+    EXPECT_TRUE(is_in_range(flow, exact, farthest)) << c.text() << ": far out of its range; " << flow.accuracy;
     errors_.push_back(std::abs(error));
     if (!flow.accuracy.empty()) return too_long_.push_back(flow.too_long), too_short_.push_back(flow.too_short), void();
     longest_ = std::max(longest_, error), shortest_ = std::min(shortest_, error);

@@ -34,12 +34,12 @@ SchedulePrediction answer(const Case& c, const Programs& programs, const Simulat
   return p ? *p : SchedulePrediction{};
 }
 
-// Of a sample the time may be anywhere in its interval, and as far beyond as it says.
-inline bool is_in_range(const SchedulePrediction& flow, const SchedulePrediction& exact) {
+// Of a sample the time may be anywhere in its interval, and as far beyond as it says. `times` as long, or short.
+inline bool is_in_range(const SchedulePrediction& flow, const SchedulePrediction& exact, double times = 1) {
   double low = flow.seconds.value, high = low;
   if (const auto& s = flow.sampled) low = s->low.value * (1 - s->beyond), high = s->high.value / (1 - s->beyond);
-  return low <= exact.seconds.value * (1 + flow.too_long + 1e-6) &&
-         high >= exact.seconds.value * (1 - flow.too_short - 1e-6);
+  return low <= exact.seconds.value * (1 + flow.too_long + 1e-6) * times &&
+         high * times >= exact.seconds.value * (1 - flow.too_short - 1e-6);
 }
 
 template <class Case>
