@@ -5,8 +5,9 @@
 #include "simulate/flow/level.hpp"
 
 #include <algorithm>
-#include <array>
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::simulation {
@@ -37,29 +38,28 @@ class EagerQueues {
     double start = 0, seconds = 0;
     double end(double before) const { return std::max(before, start) + seconds; }
   };
-  // Of a resource: the messages that began last, in the order of their beginning; the first stands for all before it.
-  class Queue {
+  // Of a resource: the two messages that began last, in the order of their beginning; the first stands for all before
+  // it. Half a cache line, as a level touches the queues of most resources.
+  class alignas(32) Queue {
    public:
     // When it has done what began by then.
     double until(double start) const {
-      double until = 0;
-      for (std::size_t i = 0; i < size_ && works_[i].start <= start; ++i) until = works_[i].end(until);
-      return until;
+      if (first_.start > start) return 0;
+      const double until = first_.end(0);
+      return second_.start > start ? until : second_.end(until);
     }
-    void add(const Work& work) {
-      std::size_t at = size_;
-      for (; at > 0 && works_[at - 1].start > work.start; --at) works_[at] = works_[at - 1];
-      works_[at] = work;
-      if (++size_ <= most) return;
-      works_[1] = {works_[1].start, works_[1].end(works_[0].start + works_[0].seconds) - works_[1].start};
-      std::copy(works_.begin() + 1, works_.end(), works_.begin());
-      --size_;
+    void add(Work work) {
+      if (work.start < second_.start) std::swap(work, second_);
+      if (second_.start < first_.start) std::swap(first_, second_);
+      if (work.start == never) return;
+      // `second_` and `work` stay. What was before them may be under way when `second_` begins.
+      first_ = {second_.start, second_.end(first_.start + first_.seconds) - second_.start};
+      second_ = work;
     }
 
    private:
-    static constexpr std::size_t most = 2;
-    std::array<Work, most + 1> works_;
-    std::size_t size_ = 0;
+    static constexpr double never = std::numeric_limits<double>::infinity();
+    Work first_{never, 0}, second_{never, 0};
   };
   const std::vector<double>& capacities_;
   std::vector<Queue> queues_; // by resource; empty if no message is eager

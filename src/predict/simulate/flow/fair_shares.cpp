@@ -10,8 +10,7 @@ constexpr double tolerance = 1e-9;
 } // namespace
 
 void FairShares::count(const FlowSet& flows) {
-  for (const Resource r : touched_) cells_[r].count = cells_[r].users = 0;
-  touched_.clear();
+  touched_.clear(); // all counts are 0
   for (const Resource r : flows.resources) {
     Cell& c = cells_[r];
     if (c.count++ == 0) touched_.push_back(r);

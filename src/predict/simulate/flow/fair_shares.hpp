@@ -33,11 +33,12 @@ class FairShares {
   // flow uses.
   void solve(FlowSet& flows);
 
-  // Of the last solve: how often its flows use the resource. A copy alone uses its node's memory twice.
+  // Of the last solve: how often its flows use the resource, which at least one does. A copy alone uses its node's
+  // memory twice.
   std::int32_t users(Resource r) const { return cells_[r].users; }
 
  private:
-  struct Cell {
+  struct alignas(32) Cell { // in one cache line
     double left = 0, share = 0, lowest = 0;
     std::int32_t count = 0, users = 0;
   };
