@@ -68,7 +68,39 @@ def test_a_circle_of_modules_is_found(check, package):
     assert check(package)[1].count("which imports it again") == 2
 
 
-def test_an_import_in_a_function_closes_no_circle(check, package):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    {}\nexcept ImportError:\n    pass",
+        "try:\n    import os\nexcept ImportError:\n    {}",
+        "if True:\n    pass\nelse:\n    {}",
+        "if TYPE_CHECKING:\n    pass\nelse:\n    {}",
+        "class C:\n    {}",
+        "def f():\n    {}",
+        "class C:\n    async def f(self):\n        if self:\n            {}",
+    ],
+)
+def test_an_import_in_any_block_closes_a_circle(check, package, text):
     (package / "text" / "a.py").write_text(f"from {package.name}.text import b\n")
-    (package / "text" / "b.py").write_text(f"def f():\n    from {package.name}.text import a\n")
+    (package / "text" / "b.py").write_text(text.format(f"from {package.name}.text import a") + "\n")
+    code, out = check(package)
+    assert code == 1 and out.count("which imports it again") == 2
+    assert f"{package}/text/b.py:{text[: text.index('{')].count(chr(10)) + 1}: " in out
+
+
+@pytest.mark.parametrize("test", ["TYPE_CHECKING", "typing.TYPE_CHECKING"])
+def test_an_import_for_types_closes_no_circle(check, package, test):
+    (package / "text" / "a.py").write_text(f"from {package.name}.text import b\n")
+    (package / "text" / "b.py").write_text(f"if {test}:\n    from {package.name}.text import a\n")
     assert check(package)[0] == 0
+
+
+def test_functions_alone_of_a_dispatcher_may_close_a_circle(check, package):
+    folder = package / "network" / "imports"
+    folder.mkdir(parents=True)
+    (package / "network" / "__init__.py").write_text("")
+    (folder / "reader.py").write_text(f"from {package.name}.network.imports import Kind\n")
+    late, at_once = "def f():\n    from {0}.network.imports import reader\n", "from {0}.network.imports import reader\n"
+    for text, code in ((late, 0), (at_once, 1)):
+        (folder / "__init__.py").write_text(text.format(package.name))
+        assert check(package)[0] == code
