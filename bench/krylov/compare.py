@@ -219,7 +219,9 @@ def predicted(
     text = MACHINE.format(ranks=asked.ranks, bandwidth=bandwidth * 1e-9, latency=latency * 1e6)
     path.write_text(text, encoding="utf-8")
     job = simulation.on(machines.load(str(path)), Ranks(None, asked.ranks, 1))
-    of = prediction.IterationRequest("poisson3d", size=prediction.box(asked.size, "--size"), grid=tuple(grid), model="exact")
+    of = prediction.IterationRequest(
+        "poisson3d", size=prediction.box(asked.size, "--size"), grid=tuple(grid), model="exact"
+    )
     return {method: prediction.predicted(of, method, job)["seconds"] for method in asked.methods}
 
 

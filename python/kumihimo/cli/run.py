@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from kumihimo.cli.options import argument, duration, option, written
 from kumihimo.cli.output import OwnWork, interrupted, message, write_json
 from kumihimo.run import wisdom_reading
 from kumihimo.run.program_keys import key_of
+from kumihimo.testbed import named
 from kumihimo.text import files
 from kumihimo.text.errors import did_you_mean, not_applicable, wrong_value
 from kumihimo.text.sizes import with_unit
@@ -66,7 +68,9 @@ def command(
         "--wisdom FILE", "Wisdom file [default: what was found for this program, or on this machine].", Path
     ) = None,
     no_wisdom: option("--no-wisdom", "Ignore what was found for this program and on this machine.") = False,
-    shape: option("--shape -s SHAPE", "Shape of the job's nodes, in rank order: 4x3x2.") = "",
+    shape: option(
+        "--shape -s SHAPE", "Shape of the job's nodes, in rank order: 4x3x2 [default: in a testbed, that]."
+    ) = None,
     reproducible: option("--reproducible", "Fix the order of float reductions: same bits in every run.") = False,
     exact_sums: option("--exact-sums", "Round float sums once: same bits on any number of ranks.") = False,
     no_reorder: option("--no-reorder", "Leave the ranks of topologies as the MPI library orders them.") = False,
@@ -84,7 +88,7 @@ def command(
     mode = "exact" if exact_sums else "order" if reproducible else ""
     settings = {
         "ALGORITHM": checked_algorithm(",".join(algorithm) if algorithm else None, mode),
-        "SHAPE": checked_shape(shape),
+        "SHAPE": checked_shape(os.environ.get(named.SHAPE, "") if shape is None else shape),
         "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
         "KERNELS": wisdom_for(wisdom, no_wisdom),
         "REPRODUCIBLE": mode,

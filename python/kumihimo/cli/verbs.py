@@ -48,6 +48,7 @@ VERBS: tuple[str, ...] = (
         "optimise",
         "app",
         "machine",
+        "testbed",
         "report",
     ),
 )

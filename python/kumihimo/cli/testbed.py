@@ -1,0 +1,250 @@
+"""`kumihimo testbed`: a network of this machine's own, on which unmodified MPI programs run."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+from typing import Optional
+
+import typer
+
+from kumihimo import _machine, _topology
+from kumihimo.cli import machines, options, output
+from kumihimo.cli.options import argument, option
+from kumihimo.testbed import launchers, links, machine_file, named, wiring
+from kumihimo.testbed.links import LinkCount
+from kumihimo.text import files
+from kumihimo.text.errors import BadInput, wrong_value
+from kumihimo.text.quantities import bytes_text, counted
+
+app = typer.Typer(help="Make a network of Linux namespaces on this machine and run MPI programs on it.")
+Name = option("--name NAME", "Name of the testbed [default: the only one, or testbed].")
+LARGEST_FILE = 64 << 20
+LEAST_RATE, MOST_RATE = 10**5, 10**11  # bits a second
+RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmg]?)(?:bit|b)(?:/s|ps)?", re.IGNORECASE)
+BIT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+MOST_SLOTS = 1024
+
+
+@app.command()
+def up(
+    network: argument("SHAPE|MACHINE", "Shape of a torus (3x3x3; 4mx4m: a mesh), or a machine's name or file."),
+    shape: option("--shape -s SHAPE", "Part of a torus machine: 4x3x2.") = None,
+    rate: option("--rate RATE", "Rate of each link in each direction: 50Mbit/s, 1Gbit/s.") = "100Mbit/s",
+    latency: options.duration("--latency TIME", "Time that a packet is late on each link.", may_be_zero=True) = "0",
+    slots: option("--slots N", "Ranks that launchers put on each node.", int) = 1,
+    name: Name = named.USUAL_NAME,
+    as_json: options.Json = False,
+) -> None:
+    """Make a testbed. Each node and each switch is a network namespace with its own host name and address; each link
+    has a limited rate; routes are those of the topology. Nothing leads out of it. Without root it needs a system that
+    allows user namespaces.
+
+    \b
+    Examples:
+    kumihimo testbed up 3x3x3 --rate 50Mbit/s
+    kumihimo testbed run -- mpirun -n 27 ./program
+    kumihimo testbed down
+    """
+    begin = time.monotonic()
+    bits = rate_of(rate)
+    if not 1 <= slots <= MOST_SLOTS:
+        raise wrong_value(f"--slots must be 1 to {MOST_SLOTS}", slots)
+    machine, topology = network_of(network, shape)
+    ports = len(wiring.interfaces(wiring.of_machine(machine), 0))
+    text = machine_file.text_of(name, machine.network, topology, ports, slots, bits, latency)
+    made = named.up(name, machine, text, slots, bits, latency)
+    show([made], as_json, [f"up after {time.monotonic() - begin:.2g} s"])
+
+
+def network_of(given: str, part: str | None) -> tuple[_machine.Machine, str]:
+    """The machine, and the section [topology] of its file."""
+    if re.fullmatch(r"\d+m?(x\d+m?)*", given):
+        if part is not None:
+            raise wrong_value("--shape is a part of a machine", part, "leave it out, or name a machine")
+        return (machine := machine_file.of_shape(given)), machine_file.topology_of(machine, None)
+    try:
+        machine = machines.load(given)
+    except BadInput as error:
+        raise BadInput(error.problem, error.advice or "give a shape such as 3x3x3, or a machine") from None
+    if part is not None:
+        if machine.family != "torus":
+            raise wrong_value("--shape is a part of a torus", machine.network, "leave it out")
+        machine = machine.with_shape(_topology.Shape.parse(part))
+    path = Path(given)
+    text = files.read_text(path, "the machine file", LARGEST_FILE) if path.is_file() else None
+    if text is None and machine.family != "torus":
+        where = next(folder / f"{given}.toml" for folder in machines.search())
+        text = files.read_text(where, "the machine file", LARGEST_FILE)
+    return machine, machine_file.topology_of(machine, text)
+
+
+def rate_of(text: str) -> int:
+    """Bits a second."""
+    match = re.fullmatch(
+        r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kMGmg]?)(?:bit|bps|b)(?:/s|ps)?", text.strip(), re.IGNORECASE
+    )
+    bits = round(float(match[1]) * BIT_UNITS[match[2].lower()]) if match else 0
+    if not LEAST_RATE <= bits <= MOST_RATE:
+        raise wrong_value("--rate must be 100kbit/s to 100Gbit/s, such as 50Mbit/s", f"'{text}'")
+    return bits
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def run(
+    command: argument("-- COMMAND ...", "Command with a launcher: mpirun -n 27 ./program.", list[str]),
+    name: Name = None,
+    node: option("--node NODE", "Node on which the command itself runs.") = "0",
+) -> None:
+    """Run a command in a testbed. Launchers of Open MPI and MPICH put its ranks on the nodes by themselves; `kumihimo
+    record`, `run` and others work in it as anywhere."""
+    testbed = named.find(name)
+    wires = wiring.of_machine(testbed.described)
+    vertex = links.vertex_of(wires, node)
+    # The namespaces of a node have their own working directory; SIGTERM when what waits for the command is killed.
+    inner = ["setpriv", "--pdeathsig", "TERM", "--", "/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command]
+    entered = testbed.at(vertex, inner)
+    os.environ.update(
+        {
+            **launchers.environment(Path(testbed.folder)),
+            named.INSIDE: testbed.name,
+            named.FOLDER: testbed.folder,
+            **({named.SHAPE: testbed.shape} if testbed.shape else {}),
+        }
+    )
+    os.execvp(entered[0], entered)
+
+
+@app.command()
+def status(name: Name = None, as_json: options.Json = False) -> None:
+    """Show the testbeds that there are."""
+    show([named.find(name)] if name else named.all_of_them(), as_json)
+
+
+def show(testbeds: list[named.Testbed], as_json: bool, more: list[str] | None = None) -> None:
+    rows = []
+    for testbed in testbeds:
+        wires = wiring.of_machine(testbed.described)
+        rows.append(
+            {
+                "testbed": testbed.name,
+                "network": testbed.described.network,
+                "nodes": wires.nodes,
+                "switches": wires.switches,
+                "links": 2 * len(wires.cables),
+                "bits_per_second": testbed.rate,
+                "latency_seconds": testbed.latency,
+                "ranks_per_node": testbed.slots,
+            }
+        )
+    if as_json:
+        output.print_json({"results": rows, **output.own_cost()})
+    elif rows:
+        columns = ("testbed", "network", "nodes>", "switches>", "links>", "Mbit/s>", "ranks per node>")
+        named_so = ("testbed", "network", "nodes", "switches", "links")
+        cells = [
+            (*(row[key] for key in named_so), f"{row['bits_per_second'] / 1e6:g}", row["ranks_per_node"])
+            for row in rows
+        ]
+        output.print_table("", columns, cells)
+        for line in more or ():
+            output.print_line(line)
+    else:
+        output.print_line("there is no testbed; make one: kumihimo testbed up 3x3x3")
+
+
+@app.command()
+def machine(
+    name: Name = None, out: options.written("--out -o OUT", "Machine file to write [default: standard output].") = None
+) -> None:
+    """Write the machine file of a testbed, for `simulate`, `replay` and `place`."""
+    text = named.find(name).machine
+    if out is None:
+        print(text, end="")
+    else:
+        output.write(out, text)
+
+
+@app.command()
+def counters(
+    name: Name = None,
+    since: option("--since FILE", "Counters of an earlier time, as --json wrote them.", Path) = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show what each directed link has carried: bytes of data without headers of Ethernet, IP and TCP, packets, and
+    packets that were lost."""
+    testbed = named.find(name)
+    described = testbed.described
+    wires = wiring.of_machine(described)
+    counts = links.counters(testbed)
+    before = links.earlier(since) if since is not None else {}
+    rows = []
+    for link, (first, second) in sorted(wires.ends().items()):
+        count = counts.get(link, LinkCount()).since(before.get(link, LinkCount()))
+        rows.append(
+            {
+                "link": link,
+                "name": described.link_name(link),
+                "from": wires.name(first),
+                "to": wires.name(second),
+                "bytes": count.bytes,
+                "data_bytes": count.data,
+                "packets": count.packets,
+                "drops": count.drops,
+            }
+        )
+    if as_json:
+        output.print_json({"testbed": testbed.name, "results": rows, **output.own_cost()})
+        return
+    cells = [(r["from"], r["to"], r["name"], bytes_text(r["data_bytes"]), r["packets"], r["drops"]) for r in rows]
+    output.print_table("", ("from", "to", "link", "data>", "packets>", "drops>"), cells)
+
+
+@app.command()
+def cut(link: argument("LINK", "Its ends: 0-1, node0-switch2."), name: Name = None) -> None:
+    """Cut the links between two neighbours, in both directions. Routes stay as they are."""
+    testbed = named.find(name)
+    links.cut(testbed, links.cable_of(wiring.of_machine(testbed.described), link))
+
+
+@app.command()
+def heal(
+    link: argument("[LINK]", "Its ends: 0-1, node0-switch2 [default: all].", Optional[str]) = None, name: Name = None
+) -> None:
+    """Mend links that were cut or slowed, and those of nodes that were killed."""
+    testbed = named.find(name)
+    wires = wiring.of_machine(testbed.described)
+    cables = list(wires.cables) if link is None else links.cable_of(wires, link)
+    links.heal(testbed, wires, cables)
+    links.slow(testbed, cables, testbed.rate)
+
+
+@app.command()
+def slow(
+    link: argument("LINK", "Its ends: 0-1, node0-switch2."),
+    rate: argument("RATE", "10Mbit/s."),
+    name: Name = None,
+) -> None:
+    """Give the links between two neighbours another rate."""
+    testbed = named.find(name)
+    links.slow(testbed, links.cable_of(wiring.of_machine(testbed.described), link), rate_of(rate))
+
+
+@app.command()
+def kill(node: argument("NODE", "Its number or name."), name: Name = None) -> None:
+    """Let a node die: its links are cut, its processes end."""
+    testbed = named.find(name)
+    wires = wiring.of_machine(testbed.described)
+    links.kill(testbed, wires, links.vertex_of(wires, node))
+
+
+@app.command()
+def down(name: Name = None, all_: option("--all", "All testbeds of this user.") = False) -> None:
+    """Remove a testbed, and end all that runs in it."""
+    testbeds = named.all_of_them() if all_ else [named.find(name)]
+    for testbed in testbeds:
+        named.down(testbed)
+    names = ", ".join(testbed.name for testbed in testbeds)
+    output.print_line(f"removed {counted(len(testbeds), 'testbed')}: {names}" if testbeds else "there is no testbed")

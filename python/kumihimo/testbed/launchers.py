@@ -1,0 +1,85 @@
+"""How launchers of MPI libraries start processes in the nodes of a testbed: hostfiles, an agent in place of ssh, and
+variables of the environment, so that the user's command names none of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from kumihimo.testbed import wiring
+
+OF_A_NODE = ("--net", "--uts", "--ipc", "--mount")  # options of nsenter: the namespaces that nodes do not share
+AGENT = """#!/bin/sh
+# Runs a command on a node of this testbed, as `ssh HOST COMMAND` would.
+while :; do
+  case "$1" in
+    -l | -o | -p) shift 2 ;;
+    -*) shift ;;
+    *) break ;;
+  esac
+done
+host=${1#*@}
+shift
+if ! read -r pid 2>/dev/null < "%(folder)s/nodes/$host"; then
+  echo "this testbed has no node $host" >&2
+  exit 255
+fi
+exec nsenter --target="$pid" %(namespaces)s -- /bin/sh -c "$*"
+"""
+
+
+def write(folder: Path, wires: wiring.Wiring, processes: Sequence[int], slots: int) -> None:
+    """The files that environment() names."""
+    nodes = folder / "nodes"
+    nodes.mkdir()
+    for vertex in range(wires.nodes):
+        for name in (wires.name(vertex), wiring.address(vertex)):
+            (nodes / name).write_text(f"{processes[vertex]}\n", encoding="ascii")
+    names = [wires.name(vertex) for vertex in range(wires.nodes)]
+    (folder / "hostfile").write_text("".join(f"{name} slots={slots}\n" for name in names), encoding="ascii")
+    (folder / "hydra-hosts").write_text("".join(f"{name}:{slots}\n" for name in names), encoding="ascii")
+    agent = folder / "agent"
+    agent.write_text(AGENT % {"folder": folder, "namespaces": " ".join(OF_A_NODE)}, encoding="utf-8")
+    agent.chmod(0o755)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """For Open MPI 4 and 5 and for MPICH 4 and 5. What the user has set stays."""
+    agent, hostfile, net = str(folder / "agent"), str(folder / "hostfile"), f"{wiring.address(0)}/16"
+    open_mpi = {
+        "orte_default_hostfile": hostfile,
+        "plm_rsh_agent": agent,
+        "plm_rsh_no_tree_spawn": "1",
+        "oob_tcp_if_include": net,
+        "btl_tcp_if_include": net,
+        "pml": "ob1",  # UCX and libfabric would look for hardware
+        "mpi_yield_when_idle": "1",  # nodes share processors
+        "hwloc_base_binding_policy": "none",
+    }
+    prrte = {
+        "prte_default_hostfile": hostfile,
+        "plm_ssh_agent": agent,
+        "plm_ssh_no_tree_spawn": "1",
+        "prte_if_include": net,
+        "oob_tcp_if_include": net,
+        "hwloc_default_binding_policy": "none",
+    }
+    wanted = {
+        **{f"OMPI_MCA_{name}": value for name, value in open_mpi.items()},
+        **{f"PRTE_MCA_{name}": value for name, value in prrte.items()},
+        "PMIX_MCA_ptl_tcp_if_include": net,
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",  # of the testbed's user namespace
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PRTE_ALLOW_RUN_AS_ROOT": "1",
+        "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "HYDRA_HOST_FILE": str(folder / "hydra-hosts"),
+        "HYDRA_LAUNCHER": "ssh",
+        "HYDRA_LAUNCHER_EXEC": agent,
+        "HYDRA_IFACE": wiring.OWN_INTERFACE,
+        "FI_PROVIDER": "tcp",
+        "FI_TCP_IFACE": wiring.OWN_INTERFACE,
+        "UCX_TLS": "self,tcp",
+        "UCX_NET_DEVICES": wiring.OWN_INTERFACE,
+    }
+    return {name: value for name, value in wanted.items() if name not in os.environ}

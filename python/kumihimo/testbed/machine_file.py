@@ -1,0 +1,66 @@
+"""The machine file of a testbed, by which `simulate`, `replay` and `place` have the network of its programs."""
+
+from __future__ import annotations
+
+import re
+
+from kumihimo import _machine
+from kumihimo.testbed.wiring import payload_rate
+from kumihimo.text.errors import not_applicable
+
+NUMBERS = """
+[network]
+link_bandwidth = {{ value = "{link} kB/s", assumed = "{rate} Mbit/s less the headers of packets of 9,000 bytes" }}
+link_peak = {{ value = "{peak} kB/s", assumed = "{rate} Mbit/s" }}
+hop_latency = {{ value = "{hop} us", assumed = "a packet in the kernel, from one node to the next; not measured here" }}
+engines = {{ value = {ports}, assumed = "one for each link of a node" }}
+engine_bandwidth = {{ value = "{link} kB/s", assumed = "that of a link" }}
+
+[node]
+ranks_per_node = {{ value = {slots}, assumed = "the slots of a node" }}
+cores = {{ value = {slots}, assumed = "one for each slot; all nodes share the processors of this machine" }}
+memory = {{ value = "1 GiB", assumed = "not counted" }}
+memory_bandwidth = {{ value = "5 GB/s", assumed = "not measured; far above the links" }}
+reduction_rate = {{ value = "2 GB/s", assumed = "not measured; far above the links" }}
+reduction_rate_scalar = {{ value = "1 GB/s", assumed = "not measured; far above the links" }}
+shared_memory_bandwidth = {{ value = "2 GB/s", assumed = "not measured; far above the links" }}
+shared_memory_latency = {{ value = "5 us", assumed = "not measured" }}
+
+[software]
+message_cost = {{ value = "50 us", assumed = "a message by TCP of nodes that share processors; not measured here" }}
+relay_latency = {{ value = "50 us", assumed = "as message_cost" }}
+segment_bytes = {{ value = "64 KiB", assumed = "as in the measuring programs" }}
+"""
+
+
+def topology_of(machine: _machine.Machine, text: str | None) -> str:
+    """The section of its file. `text`: the file's, None: of a shape alone."""
+    if text is None or machine.family == "torus":
+        return f'[topology]\nfamily = "torus"\nshape = "{machine.shape}"\n'
+    kept, is_in = [], False
+    for line in text.splitlines():
+        if header := re.match(r"\s*\[+\s*([\w-]+)", line):
+            is_in = header[1] == "topology"
+        if is_in:
+            kept.append(line)
+    if not kept:
+        raise not_applicable("the machine file must have a section [topology] of its own", machine.name)
+    return "\n".join(kept).rstrip() + "\n"
+
+
+def text_of(name: str, network: str, topology: str, ports: int, slots: int, rate: int, latency: float) -> str:
+    numbers = NUMBERS.format(
+        link=f"{payload_rate(rate) / 1000:.0f}",
+        peak=f"{rate / 8000:.0f}",
+        rate=f"{rate / 1e6:g}",
+        hop=f"{20 + latency * 1e6:g}",
+        ports=max(ports, 1),
+        slots=slots,
+    )
+    return f'name = "{name}"\nsummary = "testbed of network namespaces: {network}"\n\n{topology}{numbers}'
+
+
+def of_shape(shape: str) -> _machine.Machine:
+    """A torus or mesh of which only the links are known yet."""
+    topology = f'[topology]\nfamily = "torus"\nshape = "{shape}"\n'
+    return _machine.parse(text_of("testbed", shape, topology, 1, 1, 100_000_000, 0.0), f"the shape {shape}")

@@ -1,0 +1,210 @@
+"""Testbeds as users have them: made, used, broken, mended and removed, with nothing left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from waiting import until
+
+from kumihimo.testbed import named
+
+USER = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+UNSHARE = ["unshare", *USER, "--net", "--mount", "--pid", "--fork", "--mount-proc"]
+COMMAND = str(Path(sys.executable).parent / "kumihimo")
+
+
+def allowed() -> bool:
+    """Whether this system makes namespaces, and has the tools."""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        made = [*UNSHARE, "sh", "-c", "ip link add b0 type bridge && tc qdisc add dev b0 root handle 1: htb"]
+        return subprocess.run(made, capture_output=True, timeout=60).returncode == 0
+    return False
+
+
+pytestmark = pytest.mark.skipif(not allowed(), reason="no namespaces are allowed here, or iproute2 is not installed")
+SEND = """
+import socket, sys
+there = socket.create_connection((sys.argv[1], 5000), timeout=5)
+there.sendall(bytes(200_000))
+there.shutdown(socket.SHUT_WR)
+there.recv(1)
+"""
+RECEIVE = """
+import socket
+here = socket.create_server(("", 5000))
+print("ready", flush=True)
+while True:
+    peer = here.accept()[0]
+    while peer.recv(1 << 16):
+        pass
+    peer.close()
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """Testbeds of other users and tests are not seen."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    (tmp_path / "runtime").mkdir()
+    yield
+    kumihimo("testbed", "down", "--all")
+
+
+def kumihimo(*words: str, timeout: float = 300) -> subprocess.CompletedProcess:
+    return subprocess.run([COMMAND, *words], capture_output=True, text=True, timeout=timeout)
+
+
+def right(*words: str) -> str:
+    done = kumihimo("testbed", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def sentence(*words: str) -> str:
+    """That of a refusal."""
+    done = kumihimo("testbed", *words)
+    assert done.returncode in (1, 2)
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+def data_of_links() -> dict[tuple[str, str], int]:
+    rows = json.loads(right("counters", "--json"))["results"]
+    return {(row["from"], row["to"]): row["data_bytes"] for row in rows}
+
+
+@contextlib.contextmanager
+def receiver(node: str):
+    with subprocess.Popen(
+        [COMMAND, "testbed", "run", "--node", node, "--", sys.executable, "-c", RECEIVE],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        yield
+        process.terminate()
+
+
+def sent(source: str, to: str) -> bool:
+    command = ("run", "--node", source, "--", sys.executable, "-c", SEND, to)
+    return kumihimo("testbed", *command).returncode == 0
+
+
+def test_data_go_over_the_links_of_the_route_alone():
+    right("up", "4", "--rate", "100Mbit/s")
+    before = data_of_links()
+    with receiver("2"):
+        assert sent("0", "node2")
+    moved = {link: data - before[link] for link, data in data_of_links().items()}
+    way = {link for link, data in moved.items() if data > 100_000}
+    assert len(way) == 2
+    assert all(200_000 <= moved[link] <= 206_000 for link in way), moved
+
+
+def test_a_cut_link_carries_nothing_until_it_is_healed():
+    right("up", "2", "--rate", "100Mbit/s")
+    with receiver("1"):
+        assert sent("0", "node1")
+        right("cut", "0-1")
+        assert not sent("0", "node1")
+        right("heal")
+        assert sent("0", "node1")
+
+
+def test_the_processes_of_a_killed_node_end_and_it_works_again_when_healed():
+    right("up", "3")
+    with subprocess.Popen([COMMAND, "testbed", "run", "--node", "1", "--", "sleep", "300"]) as process:
+        until(
+            lambda: b"sleep\x00300" in b"".join(commands()),
+            "the program runs",
+            process,
+        )
+        right("kill", "1")
+        assert process.wait(60) != 0
+    right("heal")
+    with receiver("1"):
+        assert sent("0", "node1")
+
+
+def test_nothing_is_left_when_the_keeper_is_killed():
+    right("up", "3", "--name", "short")
+    testbed = named.read("short")
+    with subprocess.Popen([COMMAND, "testbed", "run", "--name", "short", "--", "sleep", "301"]) as process:
+        until(lambda: b"sleep\x00301" in b"".join(commands()), "the program runs", process)
+        os.kill(testbed.keeper, signal.SIGKILL)
+        process.wait(60)
+    until(lambda: b"sleep\x00301" not in b"".join(commands()), "the program ends")
+    assert "there is no testbed" in right("status")
+    assert not Path(testbed.folder).exists()
+    right("up", "3", "--name", "short")  # the name is free
+
+
+def commands() -> list[bytes]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found.append(entry.read_bytes())
+    return found
+
+
+def test_two_testbeds_are_apart():
+    right("up", "2", "--name", "a")
+    right("up", "3", "--name", "b")
+    listed = json.loads(right("status", "--json"))["results"]
+    assert [(row["testbed"], row["nodes"]) for row in listed] == [("a", 2), ("b", 3)]
+    assert "is there already" in sentence("up", "2", "--name", "a")
+    assert "there is a, b" in sentence("counters")
+    right("down", "--name", "a")
+    assert right("run", "--", "hostname") == "node0\n"
+
+
+def test_a_testbed_tells_its_machine_and_its_shape(tmp_path):
+    right("up", "2x2", "--rate", "50Mbit/s", "--slots", "2")
+    file = tmp_path / "t.toml"
+    right("machine", "--out", str(file))
+    shown = kumihimo("machine", "show", str(file))
+    assert "2x2" in shown.stdout
+    assert right("run", "--", "sh", "-c", "echo $KUMIHIMO_TESTBED_SHAPE") == "2x2\n"
+    assert right("run", "--", "sh", "-c", "hostname; cat /sys/class/net/l0/mtu") == "node0\n9000\n"
+
+
+def test_nothing_leads_out_of_a_testbed():
+    right("up", "2")
+    code = "import socket; socket.create_connection(('192.0.2.1', 9), timeout=2)"
+    done = kumihimo("testbed", "run", "--", sys.executable, "-c", code)
+    assert "Network is unreachable" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("up", "0x3"), "0x3"),
+        (("up", "3x3", "--rate", "3"), "--rate must be"),
+        (("up", "3x3", "--rate", "fast"), "--rate must be"),
+        (("up", "no-such-machine"), "no-such-machine"),
+        (("up", "99x99x99"), "at most 4096 nodes"),
+        (("up", "k-computer"), "at most 4096 nodes"),
+        (("up", "3", "--name", "../x"), "the name of a testbed"),
+        (("up", "3", "--slots", "0"), "--slots must be"),
+        (("up", "3", "--shape", "2"), "--shape is a part"),
+        (("run", "--", "true"), "make one: kumihimo testbed up"),
+        (("run", "--name", "none", "--", "true"), "testbed none is missing"),
+        (("down",), "make one"),
+        (("counters",), "make one"),
+    ],
+)
+def test_wrong_input_is_one_sentence(words, told):
+    assert told in sentence(*words)
+
+
+@pytest.mark.parametrize("link", ["0", "0-9", "0-2", "x-1", "0-0", ""])
+def test_what_is_no_link_is_said(link):
+    right("up", "4")
+    sentence("cut", link)
