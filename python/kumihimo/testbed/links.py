@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kumihimo.processes import child_output
 from kumihimo.testbed import wiring
 from kumihimo.testbed.named import Testbed
 from kumihimo.testbed.wiring import HEADERS, Wiring
@@ -50,7 +50,7 @@ class LinkCount:
 
 
 def performed(command: Sequence[str], given: str = "") -> str:
-    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=SECONDS)
+    done = child_output.run(command, given=given.encode(), seconds=SECONDS)
     if done.returncode:
         raise failed("the testbed did not answer", (done.stderr.strip().splitlines() or [str(done.returncode)])[-1])
     return done.stdout
