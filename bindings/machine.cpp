@@ -4,8 +4,8 @@
 #include "machine/host_list.hpp"
 #include "machine/job.hpp"
 #include "machine/load.hpp"
+#include "routes.hpp"
 
-#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
@@ -47,18 +47,6 @@ std::vector<LinkRow> links_of(const Machine& machine) {
   return rows;
 }
 
-std::vector<std::int64_t> route_of(const Machine& machine, std::int32_t from, std::int32_t to) {
-  const Topology& network = *machine.topology;
-  for (const std::int32_t node : {from, to})
-    if (node < 0 || node >= network.nodes())
-      throw nb::index_error(fmt::format("node {} of {}", node, network.nodes()).c_str());
-  std::vector<LinkId> route;
-  network.append_route(NodeId{from}, NodeId{to}, route);
-  std::vector<std::int64_t> links;
-  for (const LinkId link : route) links.push_back(link.value);
-  return links;
-}
-
 void bind_machine(nb::module_& m) {
   nb::class_<Machine>(m, "Machine", "A topology and the numbers that a prediction needs, each with its source.")
       .def_ro("name", &Machine::name)
@@ -90,7 +78,12 @@ void bind_machine(nb::module_& m) {
       .def_prop_ro(
           "switches", [](const Machine& machine) { return machine.topology->switches(); },
           "As ends of links they are numbered from `nodes` on.")
-      .def("route", &route_of, "from_"_a, "to"_a, "The numbers of the links that a message crosses, in order.")
+      .def(
+          "route",
+          [](const Machine& machine, std::int32_t from, std::int32_t to) {
+            return link_numbers(*machine.topology, from, to);
+          },
+          "from_"_a, "to"_a, "The numbers of the links that a message crosses, in order.")
       .def_prop_ro(
           "link_classes", [](const Machine& machine) { return machine.topology->link_classes(); },
           "The names of the classes; none: all links are alike.")

@@ -1,5 +1,6 @@
 // kumihimo._topology: shapes, the ranks' view of them, and the torus as a graph.
 #include "border.hpp"
+#include "routes.hpp"
 #include "topology/rank_space.hpp"
 #include "topology/torus.hpp"
 
@@ -72,14 +73,7 @@ void bind_torus(nb::module_& m) {
       .def(
           "is_link", [](const Torus& t, std::int64_t link) { return t.is_link(LinkId{link}); }, "link"_a)
       .def(
-          "route",
-          [](const Torus& t, std::int32_t from, std::int32_t to) {
-            std::vector<LinkId> route;
-            t.append_route(NodeId{from}, NodeId{to}, route);
-            std::vector<std::int64_t> links;
-            for (LinkId link : route) links.push_back(link.value);
-            return links;
-          },
+          "route", [](const Torus& t, std::int32_t from, std::int32_t to) { return link_numbers(t, from, to); },
           "from"_a, "to"_a, "The links that a message crosses, in order.")
       .def(
           "distance",

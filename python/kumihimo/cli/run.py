@@ -14,7 +14,7 @@ from kumihimo.cli.options import argument, duration, option, written
 from kumihimo.cli.output import OwnWork, interrupted, message, write_json
 from kumihimo.run import wisdom_reading
 from kumihimo.run.program_keys import key_of
-from kumihimo.testbed import named
+from kumihimo.testbed import testbeds
 from kumihimo.text import files
 from kumihimo.text.errors import did_you_mean, not_applicable, wrong_value
 from kumihimo.text.sizes import with_unit
@@ -88,7 +88,7 @@ def command(
     mode = "exact" if exact_sums else "order" if reproducible else ""
     settings = {
         "ALGORITHM": checked_algorithm(",".join(algorithm) if algorithm else None, mode),
-        "SHAPE": checked_shape(os.environ.get(named.SHAPE, "") if shape is None else shape),
+        "SHAPE": checked_shape(os.environ.get(testbeds.SHAPE, "") if shape is None else shape),
         "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
         "KERNELS": wisdom_for(wisdom, no_wisdom),
         "REPRODUCIBLE": mode,

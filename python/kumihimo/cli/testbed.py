@@ -13,8 +13,11 @@ import typer
 from kumihimo import _machine, _topology
 from kumihimo.cli import machines, options, output
 from kumihimo.cli.options import argument, option
-from kumihimo.testbed import launchers, links, machine_file, named, wiring
-from kumihimo.testbed.links import LinkCount
+from kumihimo.testbed import counters as link_counters
+from kumihimo.testbed import faults, launchers, machine_file, testbeds
+from kumihimo.testbed.counters import LinkCount
+from kumihimo.testbed.testbeds import TestbedPlan
+from kumihimo.testbed.wiring import Wiring
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, wrong_value
 from kumihimo.text.quantities import bytes_text, counted
@@ -35,7 +38,7 @@ def up(
     rate: option("--rate RATE", "Rate of each link in each direction: 50Mbit/s, 1Gbit/s.") = "100Mbit/s",
     latency: options.duration("--latency TIME", "Time that a packet is late on each link.", may_be_zero=True) = "0",
     slots: option("--slots N", "Ranks that launchers put on each node.", int) = 1,
-    name: Name = named.USUAL_NAME,
+    name: Name = testbeds.USUAL_NAME,
     as_json: options.Json = False,
 ) -> None:
     """Make a testbed. Each node and each switch is a network namespace with its own host name and address; each link
@@ -53,10 +56,10 @@ def up(
     if not 1 <= slots <= MOST_SLOTS:
         raise wrong_value(f"--slots must be 1 to {MOST_SLOTS}", slots)
     machine, topology = network_of(network, shape)
-    ports = len(wiring.interfaces(wiring.of_machine(machine), 0))
+    ports = len(Wiring(machine).leaving[0])
     text = machine_file.text_of(name, machine.network, topology, ports, slots, bits, latency)
-    made = named.up(name, machine, text, slots, bits, latency)
-    show([made], as_json, [f"up after {time.monotonic() - begin:.2g} s"])
+    made = testbeds.up(TestbedPlan(name, text, slots, bits, latency))
+    show([made], as_json, f"up after {time.monotonic() - begin:.2g} s")
 
 
 def network_of(given: str, part: str | None) -> tuple[_machine.Machine, str]:
@@ -81,14 +84,14 @@ def network_of(given: str, part: str | None) -> tuple[_machine.Machine, str]:
     return machine, machine_file.topology_of(machine, text)
 
 
-def rate_of(text: str) -> int:
+def rate_of(text: str, name: str = "--rate") -> int:
     """Bits a second."""
     match = re.fullmatch(
         r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kMGmg]?)(?:bit|bps|b)(?:/s|ps)?", text.strip(), re.IGNORECASE
     )
     bits = round(float(match[1]) * BIT_UNITS[match[2].lower()]) if match else 0
     if not LEAST_RATE <= bits <= MOST_RATE:
-        raise wrong_value("--rate must be 100kbit/s to 100Gbit/s, such as 50Mbit/s", f"'{text}'")
+        raise wrong_value(f"{name} must be 100kbit/s to 100Gbit/s, such as 50Mbit/s", f"'{text}'")
     return bits
 
 
@@ -100,57 +103,45 @@ def run(
 ) -> None:
     """Run a command in a testbed. Launchers of Open MPI and MPICH put its ranks on the nodes by themselves; `kumihimo
     record`, `run` and others work in it as anywhere."""
-    testbed = named.find(name)
-    wires = wiring.of_machine(testbed.described)
-    vertex = links.vertex_of(wires, node)
+    testbed = testbeds.find(name)
+    vertex = faults.vertex_of(testbed.wiring, node)
     # The namespaces of a node have their own working directory; SIGTERM when what waits for the command is killed.
     inner = ["setpriv", "--pdeathsig", "TERM", "--", "/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command]
     entered = testbed.at(vertex, inner)
-    os.environ.update(
-        {
-            **launchers.environment(Path(testbed.folder)),
-            named.INSIDE: testbed.name,
-            named.FOLDER: testbed.folder,
-            **({named.SHAPE: testbed.shape} if testbed.shape else {}),
-        }
-    )
+    shape = testbed.plan.described.shape if testbed.plan.described.family == "torus" else None
+    told = {testbeds.INSIDE: str(testbed.folder), **({testbeds.SHAPE: str(shape)} if shape else {})}
+    os.environ.update({**launchers.environment(testbed.folder), **told})
     os.execvp(entered[0], entered)
 
 
 @app.command()
 def status(name: Name = None, as_json: options.Json = False) -> None:
     """Show the testbeds that there are."""
-    show([named.find(name)] if name else named.all_of_them(), as_json)
+    show([testbeds.find(name)] if name else testbeds.all_of_them(), as_json)
 
 
-def show(testbeds: list[named.Testbed], as_json: bool, more: list[str] | None = None) -> None:
-    rows = []
-    for testbed in testbeds:
-        wires = wiring.of_machine(testbed.described)
-        rows.append(
-            {
-                "testbed": testbed.name,
-                "network": testbed.described.network,
-                "nodes": wires.nodes,
-                "switches": wires.switches,
-                "links": 2 * len(wires.cables),
-                "bits_per_second": testbed.rate,
-                "latency_seconds": testbed.latency,
-                "ranks_per_node": testbed.slots,
-            }
-        )
+def show(those: list[testbeds.Testbed], as_json: bool, more: str = "") -> None:
+    rows = [
+        {
+            "testbed": testbed.name,
+            "network": testbed.plan.described.network,
+            "nodes": testbed.wiring.nodes,
+            "switches": testbed.wiring.switches,
+            "links": len(testbed.wiring.ends),
+            "bits_per_second": testbed.plan.rate,
+            "latency_seconds": testbed.plan.latency,
+            "ranks_per_node": testbed.plan.slots,
+        }
+        for testbed in those
+    ]
     if as_json:
         output.print_json({"results": rows, **output.own_cost()})
     elif rows:
         columns = ("testbed", "network", "nodes>", "switches>", "links>", "Mbit/s>", "ranks per node>")
-        named_so = ("testbed", "network", "nodes", "switches", "links")
-        cells = [
-            (*(row[key] for key in named_so), f"{row['bits_per_second'] / 1e6:g}", row["ranks_per_node"])
-            for row in rows
-        ]
+        cells = [(*list(row.values())[:5], f"{row['bits_per_second'] / 1e6:g}", row["ranks_per_node"]) for row in rows]
         output.print_table("", columns, cells)
-        for line in more or ():
-            output.print_line(line)
+        if more:
+            output.print_line(more)
     else:
         output.print_line("there is no testbed; make one: kumihimo testbed up 3x3x3")
 
@@ -160,7 +151,7 @@ def machine(
     name: Name = None, out: options.written("--out -o OUT", "Machine file to write [default: standard output].") = None
 ) -> None:
     """Write the machine file of a testbed, for `simulate`, `replay` and `place`."""
-    text = named.find(name).machine
+    text = testbeds.find(name).plan.machine
     if out is None:
         print(text, end="")
     else:
@@ -175,20 +166,19 @@ def counters(
 ) -> None:
     """Show what each directed link has carried: bytes of data without headers of Ethernet, IP and TCP, packets, and
     packets that were lost."""
-    testbed = named.find(name)
-    described = testbed.described
-    wires = wiring.of_machine(described)
-    counts = links.counters(testbed)
-    before = links.earlier(since) if since is not None else {}
+    testbed = testbeds.find(name)
+    wiring = testbed.wiring
+    counts = link_counters.now(testbed)
+    before = link_counters.earlier(since) if since is not None else {}
     rows = []
-    for link, (first, second) in sorted(wires.ends().items()):
+    for link, (first, second) in sorted(wiring.ends.items()):
         count = counts.get(link, LinkCount()).since(before.get(link, LinkCount()))
         rows.append(
             {
                 "link": link,
-                "name": described.link_name(link),
-                "from": wires.name(first),
-                "to": wires.name(second),
+                "name": testbed.plan.described.link_name(link),
+                "from": wiring.name(first),
+                "to": wiring.name(second),
                 "bytes": count.bytes,
                 "data_bytes": count.data,
                 "packets": count.packets,
@@ -205,8 +195,8 @@ def counters(
 @app.command()
 def cut(link: argument("LINK", "Its ends: 0-1, node0-switch2."), name: Name = None) -> None:
     """Cut the links between two neighbours, in both directions. Routes stay as they are."""
-    testbed = named.find(name)
-    links.cut(testbed, links.cable_of(wiring.of_machine(testbed.described), link))
+    testbed = testbeds.find(name)
+    faults.cut(testbed, faults.links_between(testbed.wiring, link))
 
 
 @app.command()
@@ -214,11 +204,8 @@ def heal(
     link: argument("[LINK]", "Its ends: 0-1, node0-switch2 [default: all].", Optional[str]) = None, name: Name = None
 ) -> None:
     """Mend links that were cut or slowed, and those of nodes that were killed."""
-    testbed = named.find(name)
-    wires = wiring.of_machine(testbed.described)
-    cables = list(wires.cables) if link is None else links.cable_of(wires, link)
-    links.heal(testbed, wires, cables)
-    links.slow(testbed, cables, testbed.rate)
+    testbed = testbeds.find(name)
+    faults.heal(testbed, testbed.wiring.ends if link is None else faults.links_between(testbed.wiring, link))
 
 
 @app.command()
@@ -228,23 +215,22 @@ def slow(
     name: Name = None,
 ) -> None:
     """Give the links between two neighbours another rate."""
-    testbed = named.find(name)
-    links.slow(testbed, links.cable_of(wiring.of_machine(testbed.described), link), rate_of(rate))
+    testbed = testbeds.find(name)
+    faults.slow(testbed, faults.links_between(testbed.wiring, link), rate_of(rate, "RATE"))
 
 
 @app.command()
 def kill(node: argument("NODE", "Its number or name."), name: Name = None) -> None:
     """Let a node die: its links are cut, its processes end."""
-    testbed = named.find(name)
-    wires = wiring.of_machine(testbed.described)
-    links.kill(testbed, wires, links.vertex_of(wires, node))
+    testbed = testbeds.find(name)
+    faults.kill(testbed, faults.vertex_of(testbed.wiring, node))
 
 
 @app.command()
 def down(name: Name = None, all_: option("--all", "All testbeds of this user.") = False) -> None:
     """Remove a testbed, and end all that runs in it."""
-    testbeds = named.all_of_them() if all_ else [named.find(name)]
-    for testbed in testbeds:
-        named.down(testbed)
-    names = ", ".join(testbed.name for testbed in testbeds)
-    output.print_line(f"removed {counted(len(testbeds), 'testbed')}: {names}" if testbeds else "there is no testbed")
+    those = testbeds.all_of_them() if all_ else [testbeds.find(name)]
+    for testbed in those:
+        testbeds.down(testbed)
+    names = ", ".join(testbed.name for testbed in those)
+    output.print_line(f"removed {counted(len(those), 'testbed')}: {names}" if those else "there is no testbed")

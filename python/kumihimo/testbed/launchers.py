@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from kumihimo.testbed import wiring
+from kumihimo.testbed.wiring import OWN_INTERFACE, Wiring, address
 
 OF_A_NODE = ("--net", "--uts", "--ipc", "--mount")  # options of nsenter: the namespaces that nodes do not share
 AGENT = """#!/bin/sh
@@ -29,12 +29,12 @@ exec nsenter --target="$pid" %(namespaces)s -- /bin/sh -c "$*"
 """
 
 
-def write(folder: Path, wires: wiring.Wiring, processes: Sequence[int], slots: int) -> None:
+def write(folder: Path, wires: Wiring, processes: Sequence[int], slots: int) -> None:
     """The files that environment() names."""
     nodes = folder / "nodes"
     nodes.mkdir()
     for vertex in range(wires.nodes):
-        for name in (wires.name(vertex), wiring.address(vertex)):
+        for name in (wires.name(vertex), address(vertex)):
             (nodes / name).write_text(f"{processes[vertex]}\n", encoding="ascii")
     names = [wires.name(vertex) for vertex in range(wires.nodes)]
     (folder / "hostfile").write_text("".join(f"{name} slots={slots}\n" for name in names), encoding="ascii")
@@ -46,7 +46,7 @@ def write(folder: Path, wires: wiring.Wiring, processes: Sequence[int], slots: i
 
 def environment(folder: Path) -> dict[str, str]:
     """For Open MPI 4 and 5 and for MPICH 4 and 5. What the user has set stays."""
-    agent, hostfile, net = str(folder / "agent"), str(folder / "hostfile"), f"{wiring.address(0)}/16"
+    agent, hostfile, net = str(folder / "agent"), str(folder / "hostfile"), f"{address(0)}/16"
     open_mpi = {
         "orte_default_hostfile": hostfile,
         "plm_rsh_agent": agent,
@@ -76,10 +76,10 @@ def environment(folder: Path) -> dict[str, str]:
         "HYDRA_HOST_FILE": str(folder / "hydra-hosts"),
         "HYDRA_LAUNCHER": "ssh",
         "HYDRA_LAUNCHER_EXEC": agent,
-        "HYDRA_IFACE": wiring.OWN_INTERFACE,
+        "HYDRA_IFACE": OWN_INTERFACE,
         "FI_PROVIDER": "tcp",
-        "FI_TCP_IFACE": wiring.OWN_INTERFACE,
+        "FI_TCP_IFACE": OWN_INTERFACE,
         "UCX_TLS": "self,tcp",
-        "UCX_NET_DEVICES": wiring.OWN_INTERFACE,
+        "UCX_NET_DEVICES": OWN_INTERFACE,
     }
     return {name: value for name, value in wanted.items() if name not in os.environ}

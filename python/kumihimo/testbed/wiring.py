@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from kumihimo import _machine
 from kumihimo.text.errors import not_applicable
@@ -23,26 +24,37 @@ MOST_VERTICES = 4096  # nodes and switches; more do not fit the numbers of inter
 
 
 @dataclass(frozen=True)
-class Cable:
-    """Both directions between two neighbours: the link from `first`, and that from `second`."""
+class Hops:
+    """By which link each vertex sends on: `usual[v][d]` to the node `d`; `of_sender[v]`: (sender, node, link), where
+    that depends on who sent it."""
 
-    first: int
-    second: int
-    out: int
-    back: int
+    usual: tuple[dict[int, int], ...]
+    of_sender: tuple[tuple[tuple[int, int, int], ...], ...]
 
 
-@dataclass(frozen=True)
 class Wiring:
-    """`next_link[v][d]`: the link by which `v` sends what goes to the node `d`; `by_source[v]`: (source, node, link),
-    where that depends on who sent it."""
+    """The cables of a machine's topology, and its routes: messages between two nodes take one."""
 
-    nodes: int
-    switches: int
-    cables: tuple[Cable, ...]
-    next_link: tuple[dict[int, int], ...]
-    by_source: tuple[tuple[tuple[int, int, int], ...], ...]
-    class_of_link: dict[int, int]
+    def __init__(self, machine: _machine.Machine) -> None:
+        if machine.family == "single_node":
+            rule = "a testbed needs a network between nodes"
+            raise not_applicable(rule, f"{machine.name}, a single node", "give a shape such as 3x3x3")
+        self.nodes, self.switches = machine.nodes, machine.switches
+        if self.vertices > MOST_VERTICES:
+            rule = f"a testbed has at most {MOST_VERTICES} nodes and switches"
+            raise not_applicable(rule, self.vertices, "give a smaller shape, or --shape for a part of the machine")
+        self._machine = machine
+        self.ends = {link: (first, second) for link, first, second, _ in machine.links}
+        self.back: dict[int, int] = {}
+        waiting: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for link, (first, second) in self.ends.items():
+            if waiting[second, first]:
+                other = waiting[second, first].pop(0)
+                self.back[link], self.back[other] = other, link
+            else:
+                waiting[first, second].append(link)
+        if len(self.back) < len(self.ends):
+            raise not_applicable("a testbed needs links in both directions between neighbours", machine.network)
 
     @property
     def vertices(self) -> int:
@@ -52,49 +64,31 @@ class Wiring:
         """Of the host, too."""
         return f"node{vertex}" if vertex < self.nodes else f"switch{vertex - self.nodes}"
 
-    def ends(self) -> dict[int, tuple[int, int]]:
-        """Of each directed link: from, to."""
-        found = {}
-        for cable in self.cables:
-            found[cable.out] = (cable.first, cable.second)
-            found[cable.back] = (cable.second, cable.first)
-        return found
+    @cached_property
+    def leaving(self) -> tuple[tuple[int, ...], ...]:
+        """The links that leave each vertex."""
+        found: list[list[int]] = [[] for _ in range(self.vertices)]
+        for link, (first, _) in self.ends.items():
+            found[first].append(link)
+        return tuple(map(tuple, found))
 
-
-def of_machine(machine: _machine.Machine) -> Wiring:
-    """Of its topology, with the routes that its routing takes. Messages between two nodes take one route."""
-    if machine.family == "single_node":
-        rule = "a testbed needs a network between nodes"
-        raise not_applicable(rule, f"{machine.name}, a single node", "give a shape such as 3x3x3")
-    vertices = machine.nodes + machine.switches
-    if vertices > MOST_VERTICES:
-        rule = f"a testbed has at most {MOST_VERTICES} nodes and switches"
-        raise not_applicable(rule, vertices, "give a smaller shape, or --shape for a part of the machine")
-    waiting: dict[tuple[int, int], list[int]] = defaultdict(list)
-    ends, classes, cables = {}, {}, []
-    for link, first, second, class_ in machine.links:
-        ends[link], classes[link] = (first, second), class_
-        if waiting[second, first]:
-            back = waiting[second, first].pop(0)
-            cables.append(Cable(second, first, back, link))
-        else:
-            waiting[first, second].append(link)
-    if any(waiting.values()):
-        raise not_applicable("a testbed needs links in both directions between neighbours", machine.network)
-    ways: list[dict[int, Counter]] = [defaultdict(Counter) for _ in range(vertices)]
-    routes: list[tuple[int, int, int, int]] = []
-    for source in range(machine.nodes):
-        for to in range(machine.nodes):
-            for link in machine.route(source, to):
-                at = ends[link][0]
-                ways[at][to][link] += 1
-                routes.append((at, source, to, link))
-    usual = tuple({to: links.most_common(1)[0][0] for to, links in at.items()} for at in ways)
-    others: list[list[tuple[int, int, int]]] = [[] for _ in range(vertices)]
-    for at, source, to, link in routes:
-        if usual[at][to] != link:
-            others[at].append((source, to, link))
-    return Wiring(machine.nodes, machine.switches, tuple(cables), usual, tuple(tuple(each) for each in others), classes)
+    @cached_property
+    def hops(self) -> Hops:
+        """Walks the routes of all pairs of nodes."""
+        ways: list[dict[int, Counter]] = [defaultdict(Counter) for _ in range(self.vertices)]
+        routes: list[tuple[int, int, int, int]] = []
+        for sender in range(self.nodes):
+            for to in range(self.nodes):
+                for link in self._machine.route(sender, to):
+                    at = self.ends[link][0]
+                    ways[at][to][link] += 1
+                    routes.append((at, sender, to, link))
+        usual = tuple({to: links.most_common(1)[0][0] for to, links in at.items()} for at in ways)
+        others: list[list[tuple[int, int, int]]] = [[] for _ in range(self.vertices)]
+        for at, sender, to, link in routes:
+            if usual[at][to] != link:
+                others[at].append((sender, to, link))
+        return Hops(usual, tuple(map(tuple, others)))
 
 
 def address(vertex: int) -> str:
@@ -105,14 +99,15 @@ def hardware_address(link: int) -> str:
     return "02:4b:" + ":".join(f"{link >> shift & 255:02x}" for shift in (24, 16, 8, 0))
 
 
-def joining(wiring: Wiring, process_of: dict[int, int]) -> Iterator[str]:
-    """Lines for `ip -batch`: the cables. `process_of`: a process in the namespaces of each vertex."""
-    for cable in wiring.cables:
-        yield (
-            f"link add name l{cable.out} mtu {MTU} address {hardware_address(cable.out)} "
-            f"netns {process_of[cable.first]} type veth peer name l{cable.back} mtu {MTU} "
-            f"address {hardware_address(cable.back)} netns {process_of[cable.second]}"
-        )
+def joining(wiring: Wiring) -> Iterator[str]:
+    """Lines for `ip -batch`: the cables. `@7@` stands for a process in the namespaces of vertex 7."""
+    for link, back in wiring.back.items():
+        if link < back:
+            first, second = wiring.ends[link]
+            yield (
+                f"link add name l{link} mtu {MTU} address {hardware_address(link)} netns @{first}@ type veth "
+                f"peer name l{back} mtu {MTU} address {hardware_address(back)} netns @{second}@"
+            )
 
 
 def own_interface(vertex: int) -> Iterator[str]:
@@ -122,43 +117,36 @@ def own_interface(vertex: int) -> Iterator[str]:
     yield f"link set {OWN_INTERFACE} up"
 
 
-def interfaces(wiring: Wiring, vertex: int) -> list[int]:
-    """The links that leave it."""
-    return [link for link, (first, _) in wiring.ends().items() if first == vertex]
-
-
-def starting(wiring: Wiring, vertex: int, links: list[int]) -> Iterator[str]:
-    """Lines for `ip -batch` at a vertex: these of its interfaces, and the routes by them, which the kernel forgets when
-    an interface is down."""
-    ends = wiring.ends()
-    back = {cable.out: cable.back for cable in wiring.cables} | {cable.back: cable.out for cable in wiring.cables}
-    source = f" src {address(vertex)}" if vertex < wiring.nodes else ""
-    for link in links:
-        peer = ends[link][1]
+def interfaces(wiring: Wiring, vertex: int) -> Iterator[str]:
+    """Lines for `ip -batch`: the ends of its cables, and the routes by them."""
+    for link in wiring.leaving[vertex]:
         yield f"link set l{link} up"
-        yield f"neigh replace {address(peer)} lladdr {hardware_address(back[link])} dev l{link} nud permanent"
-    by = f" via {{}} dev l{{}} onlink{source} rto_min 20ms"
-    for to, link in wiring.next_link[vertex].items():
-        if link in links:
-            yield f"route replace {address(to)}/32" + by.format(address(ends[link][1]), link)
-    for sender, to, link in wiring.by_source[vertex]:
-        if link in links:
-            yield (
-                f"route replace {address(to)}/32" + by.format(address(ends[link][1]), link) + f" table {1000 + sender}"
-            )
+        peer = address(wiring.ends[link][1])
+        yield f"neigh replace {peer} lladdr {hardware_address(wiring.back[link])} dev l{link} nud permanent"
+    source = f" src {address(vertex)}" if vertex < wiring.nodes else ""
 
+    def route(to: int, link: int) -> str:
+        peer = address(wiring.ends[link][1])
+        return f"route replace {address(to)}/32 via {peer} dev l{link} onlink{source} rto_min 20ms"
 
-def rules(wiring: Wiring, vertex: int) -> Iterator[str]:
-    """Lines for `ip -batch`: which senders have routes of their own here."""
-    for sender in sorted({sender for sender, _, _ in wiring.by_source[vertex]}):
+    for to, link in wiring.hops.usual[vertex].items():
+        yield route(to, link)
+    for sender, to, link in wiring.hops.of_sender[vertex]:
+        yield f"{route(to, link)} table {1000 + sender}"
+    for sender in sorted({sender for sender, _, _ in wiring.hops.of_sender[vertex]}):
         yield f"rule add from {address(sender)}/32 lookup {1000 + sender} pref {1000 + sender}"
+
+
+def broken(link: int) -> Iterator[str]:
+    """Lines for `tc -batch`: nothing gets through. Its routes stay, as on a network whose cable is cut."""
+    yield f"qdisc replace dev l{link} root blackhole"
 
 
 def limited(link: int, rate: int, latency: float) -> Iterator[str]:
     """Lines for `tc -batch`: a rate in bits a second, and seconds that a packet is late.
 
-    Acknowledgements without data pass before data: behind the data of the other direction both directions together
-    would reach about half of the rate (ACK compression).
+    Acknowledgements without data pass before data: behind the data of the other direction they would hold it up (ACK
+    compression; ADR 58 has the figures).
     """
     burst = max(LEAST_BURST, rate // 8 // 1000)  # at least a millisecond, the grain of slow kernels' clocks
     limit = f"rate {{}} ceil {rate}bit burst {burst} cburst {burst} quantum 20000"
@@ -171,7 +159,13 @@ def limited(link: int, rate: int, latency: float) -> Iterator[str]:
     yield f"qdisc add {device} parent 1:2 {queue}"
     if latency:
         yield f"qdisc add {device} parent 1:3 {queue}"
-    yield (f"filter add {device} parent 1: protocol ip u32 match ip protocol 6 0xff match u16 0 0xffc0 at 2 flowid 1:3")
+    yield f"filter add {device} parent 1: protocol ip u32 match ip protocol 6 0xff match u16 0 0xffc0 at 2 flowid 1:3"
+
+
+def relimited(link: int, rate: int, latency: float) -> Iterator[str]:
+    """The same for a link that was limited or broken."""
+    yield f"qdisc del dev l{link} root"
+    yield from limited(link, rate, latency)
 
 
 def payload_rate(rate: int) -> float:

@@ -135,5 +135,5 @@ def test_the_output_of_children_is_read_in_one_place() -> None:
     found = {name for name, text in files.items() if re.search(ways, text)}
     communicating = {name for name, text in files.items() if ".communicate(" in text}
     # The keeper of a testbed imports nothing of the package, and answers by a line while it runs.
-    testbed = {"testbed/keeper.py", "testbed/named.py"}
+    testbed = {"testbed/keeper.py", "testbed/testbeds.py"}
     assert (found, communicating) == (testbed, {"processes/signals.py"}), "use child_output"  # a witness has no output

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from waiting import until
 
-from kumihimo.testbed import named
+from kumihimo.testbed import testbeds
 
 USER = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
 UNSHARE = ["unshare", *USER, "--net", "--mount", "--pid", "--fork", "--mount-proc"]
@@ -135,7 +135,7 @@ def test_the_processes_of_a_killed_node_end_and_it_works_again_when_healed():
 
 def test_nothing_is_left_when_the_keeper_is_killed():
     right("up", "3", "--name", "short")
-    testbed = named.read("short")
+    testbed = testbeds.find("short")
     with subprocess.Popen([COMMAND, "testbed", "run", "--name", "short", "--", "sleep", "301"]) as process:
         until(lambda: b"sleep\x00301" in b"".join(commands()), "the program runs", process)
         os.kill(testbed.keeper, signal.SIGKILL)

@@ -6,63 +6,82 @@ import pytest
 
 from kumihimo import _machine
 from kumihimo.cli.machines import load
-from kumihimo.testbed import machine_file, wiring
+from kumihimo.testbed import machine_file
+from kumihimo.testbed import wiring as wires
+from kumihimo.testbed.wiring import Wiring
 from kumihimo.text.errors import NotApplicable
 
 
-def walked(wires: wiring.Wiring, source: int, to: int) -> list[int]:
+def walked(wiring: Wiring, sender: int, to: int) -> list[int]:
     """The links of a packet, as the tables of the vertices send it on."""
-    at, links, ends = source, [], wires.ends()
+    at, links, hops = sender, [], wiring.hops
     while at != to:
-        own = {(sender, node): link for sender, node, link in wires.by_source[at]}
-        link = own.get((source, to), wires.next_link[at].get(to))
+        own = {(of, node): link for of, node, link in hops.of_sender[at]}
+        link = own.get((sender, to), hops.usual[at].get(to))
         links.append(link)
-        at = ends[link][1]
-        assert len(links) <= wires.vertices
+        at = wiring.ends[link][1]
+        assert len(links) <= wiring.vertices
     return links
 
 
-def check_routes(machine: _machine.Machine) -> wiring.Wiring:
-    wires = wiring.of_machine(machine)
-    for source in range(machine.nodes):
+def check_routes(machine: _machine.Machine) -> Wiring:
+    wiring = Wiring(machine)
+    for sender in range(machine.nodes):
         for to in range(machine.nodes):
-            assert walked(wires, source, to) == list(machine.route(source, to))
-    return wires
+            assert walked(wiring, sender, to) == list(machine.route(sender, to))
+    return wiring
+
+
+def of_topology(lines: str) -> _machine.Machine:
+    return _machine.parse(machine_file.text_of("t", "t", f"[topology]\n{lines}\n", 1, 1, 10**8, 0.0), "t")
 
 
 @pytest.mark.parametrize("shape", ["3x3x3", "4x4", "2x2x2", "4mx3", "5m", "2", "1x2", "6x2mx2"])
 def test_packets_take_the_routes_of_tori_and_meshes(shape):
-    wires = check_routes(machine_file.of_shape(shape))
-    assert not any(wires.by_source)
-    links = [link for cable in wires.cables for link in (cable.out, cable.back)]
-    assert sorted(links) == sorted(set(links)) == sorted(wires.ends())
+    wiring = check_routes(machine_file.of_shape(shape))
+    assert not any(wiring.hops.of_sender)
+    assert all(wiring.back[back] == link and back != link for link, back in wiring.back.items())
 
 
 def test_packets_take_the_routes_of_switches():
-    wires = check_routes(load("reedbush-h"))
-    assert wires.switches > 0
+    wiring = check_routes(load("reedbush-h"))
+    assert wiring.switches > 0
+
+
+ECMP = 'family = "fat_tree"\narity = "4x4"\nparents = "1x4"\nrouting = "ecmp"'
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        ECMP,
+        'family = "dragonfly"\ngroups = 4\nrouters_per_group = 3\nnodes_per_router = 2',
+        'family = "dragonfly"\ngroups = 4\nrouters_per_group = 3\nnodes_per_router = 2\nrouting = "valiant"',
+        'family = "graph"\nnodes = 6\nswitches = 3\nedges = ["0..2-6", "3..5-7", "6-8 x2", "7-8 x2"]',
+        'family = "graph"\nnodes = 4\nedges = ["0-1", "1-2", "2-3", "3-0"]',
+    ],
+)
+def test_packets_take_the_routes_of_other_families(topology):
+    check_routes(of_topology(topology))
+
+
+def test_routes_that_depend_on_the_sender_have_tables_of_their_own():
+    wiring = check_routes(of_topology(ECMP))
+    at = next(vertex for vertex, others in enumerate(wiring.hops.of_sender) if others)
+    sender, to, link = wiring.hops.of_sender[at][0]
+    lines = list(wires.interfaces(wiring, at))
+    table = f"table {1000 + sender}"
+    assert any(line.startswith(f"route replace {wires.address(to)}/32") and line.endswith(table) for line in lines)
+    assert f"rule add from {wires.address(sender)}/32 lookup {1000 + sender} pref {1000 + sender}" in lines
+    assert wiring.hops.usual[at][to] != link  # so that without the table the packet went another way
 
 
 def test_a_wrong_table_is_noticed():
     machine = machine_file.of_shape("3x3")
-    wires = wiring.of_machine(machine)
-    wires.next_link[0][4] = next(link for link in wiring.interfaces(wires, 0) if link != wires.next_link[0][4])
-    assert walked(wires, 0, 4) != list(machine.route(0, 4))
-
-
-def test_routes_that_depend_on_the_sender_have_tables_of_their_own():
-    text = machine_file.text_of("square", "graph", "", 2, 1, 10**8, 0.0).replace(
-        "[network]", '[topology]\nfamily = "torus"\nshape = "4"\n\n[network]', 1
-    )
-    wires = wiring.of_machine(_machine.parse(text, "square"))
-    other = [list(each) for each in wires.by_source]
-    other[1].append((0, 2, wires.next_link[1][0]))
-    changed = wiring.Wiring(
-        wires.nodes, wires.switches, wires.cables, wires.next_link, tuple(map(tuple, other)), wires.class_of_link
-    )
-    lines = [*wiring.rules(changed, 1), *wiring.starting(changed, 1, wiring.interfaces(changed, 1))]
-    assert any(line.startswith("rule add from 10.77.0.0/32 lookup 1000") for line in lines)
-    assert any(line.endswith(" table 1000") and "10.77.0.2/32" in line for line in lines)
+    wiring = Wiring(machine)
+    right = wiring.hops.usual[0][4]
+    wiring.hops.usual[0][4] = next(link for link in wiring.leaving[0] if link != right)
+    assert walked(wiring, 0, 4) != list(machine.route(0, 4))
 
 
 def test_a_single_node_has_no_network():
@@ -75,7 +94,7 @@ def test_a_single_node_has_no_network():
         "one",
     )
     with pytest.raises(NotApplicable, match="needs a network between nodes"):
-        wiring.of_machine(machine)
+        Wiring(machine)
 
 
 def test_the_machine_file_of_a_shape_is_one():
@@ -85,4 +104,9 @@ def test_the_machine_file_of_a_shape_is_one():
 
 
 def test_headers_take_their_share_of_a_link():
-    assert wiring.payload_rate(80_000_000) == pytest.approx(10e6 * (9014 - 66) / 9014)
+    assert wires.payload_rate(80_000_000) == pytest.approx(10e6 * (9014 - 66) / 9014)
+
+
+def test_links_of_one_direction_are_refused():
+    with pytest.raises(NotApplicable, match="both directions"):
+        Wiring(of_topology('family = "routes"\nnodes = 2\nlinks = ["a"]\nroutes = ["0-1: 0", "1-0: 0"]'))

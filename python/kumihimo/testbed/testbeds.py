@@ -17,49 +17,70 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 from kumihimo import _machine
-from kumihimo.processes import visible
-from kumihimo.testbed import keeper, launchers, wiring
+from kumihimo.processes import child_output, visible
+from kumihimo.testbed import keeper, launchers
+from kumihimo.testbed import wiring as wires
+from kumihimo.testbed.wiring import Wiring
 from kumihimo.text import files
 from kumihimo.text.errors import failed, missing, not_applicable, wrong_value
 
 USUAL_NAME = "testbed"
-INSIDE = "KUMIHIMO_TESTBED"  # the name of the testbed in which a process runs
-FOLDER = "KUMIHIMO_TESTBED_FOLDER"  # its files
+INSIDE = "KUMIHIMO_TESTBED"  # the folder of the testbed in which a process runs
 SHAPE = "KUMIHIMO_TESTBED_SHAPE"  # and the shape of its nodes, where they have one
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux", "nsenter": "util-linux"}  # and their packages
-BYTES_OF_A_VERTEX = 4 << 20  # measured: 2 to 3 MiB of processes and kernel, without traffic
+BYTES_OF_A_VERTEX = 4 << 20  # twice what was measured on a torus of 125 nodes without traffic
 LARGEST_FILE = 64 << 20
+COMMAND_SECONDS = 60.0  # for commands of the system, which take milliseconds
 LAST_SECONDS = 10.0  # for the keeper to be gone
+
+
+@dataclass(frozen=True)
+class TestbedPlan:
+    """What is asked for. `machine`: the text of its machine file. `slots`: ranks of each node. `rate`: bits a second of
+    each link; `latency`: seconds that a packet is late on it."""
+
+    name: str
+    machine: str
+    slots: int
+    rate: int
+    latency: float
+
+    @cached_property
+    def described(self) -> _machine.Machine:
+        return _machine.parse(self.machine, f"the machine file of testbed {self.name}")
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        return Wiring(self.described)
 
 
 @dataclass(frozen=True)
 class Testbed:
     """`keeper`: the process of `unshare`, as this user sees it, and when that started. `processes`: one in the
-    namespaces of each node, then of each switch, as the testbed sees them. `rate`: bits a second of each link.
-    `machine`: the text of its machine file."""
+    namespaces of each node, then of each switch, as the testbed sees them."""
 
-    name: str
+    plan: TestbedPlan
+    folder: Path
     keeper: int
     started: int
     processes: tuple[int, ...]
-    slots: int
-    rate: int
-    latency: float
-    machine: str
-    shape: str
-    folder: str
 
     @property
-    def described(self) -> _machine.Machine:
-        return _machine.parse(self.machine, f"the machine file of testbed {self.name}")
+    def name(self) -> str:
+        return self.plan.name
+
+    @property
+    def wiring(self) -> Wiring:
+        return self.plan.wiring
 
     @property
     def is_here(self) -> bool:
         """Whether this process runs in it."""
-        return os.environ.get(INSIDE) == self.name
+        return os.environ.get(INSIDE) == str(self.folder)
 
     @property
     def runs(self) -> bool:
@@ -77,6 +98,21 @@ class Testbed:
     def at(self, vertex: int, command: Sequence[str]) -> list[str]:
         """The command, run in a node or switch."""
         return self.inside(["nsenter", f"--target={self.processes[vertex]}", *launchers.OF_A_NODE, "--", *command])
+
+    def inside_it(self, command: Sequence[str]) -> str:
+        """What the command says, run there."""
+        return said_by(self.inside(command), "")
+
+    def at_it(self, vertex: int, command: Sequence[str], given: str) -> None:
+        """Run there, with this as its standard input."""
+        said_by(self.at(vertex, command), given)
+
+
+def said_by(command: Sequence[str], given: str) -> str:
+    done = child_output.run(command, given=given.encode(), seconds=COMMAND_SECONDS)
+    if done.returncode:
+        raise failed("the testbed did not answer", (done.stderr.strip().splitlines() or [str(done.returncode)])[-1])
+    return done.stdout
 
 
 def started_at(pid: int) -> int:
@@ -100,18 +136,18 @@ def folder_of(name: str) -> Path:
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,40}", name) is None:
         rule = "the name of a testbed has at most 41 letters, digits, -, _ and ., and begins with a letter or digit"
         raise wrong_value(rule, f"'{name}'")
-    place = os.environ.get(FOLDER) if os.environ.get(INSIDE) == name else None
-    return Path(place) if place else home() / name
+    return home() / name
 
 
-def read(name: str) -> Testbed | None:
+def read(folder: Path) -> Testbed | None:
     """None if there is none, or none any more."""
-    file = folder_of(name) / "testbed.json"
+    file = folder / "testbed.json"
     if not file.is_file():
         return None
     try:
         found = json.loads(files.read_text(file, "the testbed", LARGEST_FILE))
-        testbed = Testbed(**{**found, "processes": tuple(found["processes"])})
+        plan, processes = TestbedPlan(**found["plan"]), tuple(found["processes"])
+        testbed = Testbed(plan, folder, found["keeper"], found["started"], processes)
     except (ValueError, TypeError, KeyError):
         return None
     return testbed if testbed.runs else None
@@ -119,9 +155,12 @@ def read(name: str) -> Testbed | None:
 
 def find(name: str | None) -> Testbed:
     """That of this name, or the one in which this process runs, or the only one."""
+    here = os.environ.get(INSIDE)
+    if here and name in (None, Path(here).name) and (found := read(Path(here))):
+        return found
     there = all_of_them()
-    name = name or os.environ.get(INSIDE) or (there[0].name if len(there) == 1 else USUAL_NAME)
-    if found := read(name):
+    name = name or (there[0].name if len(there) == 1 else USUAL_NAME)
+    if found := read(folder_of(name)):
         return found
     others = ", ".join(testbed.name for testbed in there)
     raise missing(f"testbed {name}", f"there is {others}" if others else "make one: kumihimo testbed up 3x3x3")
@@ -132,54 +171,38 @@ def all_of_them() -> list[Testbed]:
     found = []
     if home().is_dir():
         for folder in sorted(home().iterdir()):
-            if testbed := read(folder.name):
+            if testbed := read(folder):
                 found.append(testbed)
             elif (folder / "testbed.json").exists():
                 shutil.rmtree(folder, ignore_errors=True)
     return found
 
 
-def up(name: str, machine: _machine.Machine, text: str, slots: int, rate: int, latency: float) -> Testbed:
-    """Make it. `text`: its machine file."""
-    if read(name):
-        raise wrong_value(f"testbed {name} is there already", None, f"kumihimo testbed down {name}, or another --name")
+def up(plan: TestbedPlan) -> Testbed:
+    """Make it."""
+    folder = folder_of(plan.name)
+    if read(folder):
+        advice = f"kumihimo testbed down --name {plan.name}, or give another --name"
+        raise wrong_value(f"testbed {plan.name} is there already", None, advice)
     for tool, package in TOOLS.items():
         if shutil.which(tool) is None:
             raise missing(f"the program {tool}", f"install the package {package}")
-    wires = wiring.of_machine(machine)
-    needed, there = wires.vertices * BYTES_OF_A_VERTEX, memory_available()
+    needed, there = plan.wiring.vertices * BYTES_OF_A_VERTEX, memory_available()
     if there is not None and needed > there:
-        rule = f"{wires.vertices} nodes and switches need {needed >> 20} MiB of free memory"
+        rule = f"{plan.wiring.vertices} nodes and switches need {needed >> 20} MiB of free memory"
         raise not_applicable(rule, f"{there >> 20} MiB", "give a smaller shape")
-    folder = folder_of(name)
     shutil.rmtree(folder, ignore_errors=True)
     files.check_folder(home(), "the folder of testbeds must be one that can be written", "set XDG_RUNTIME_DIR")
     folder.mkdir(parents=True, mode=0o700)
     try:
-        return made(folder, name, machine, wires, text, slots, rate, latency)
+        return made(plan, folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
-def made(
-    folder: Path,
-    name: str,
-    machine: _machine.Machine,
-    wires: wiring.Wiring,
-    text: str,
-    slots: int,
-    rate: int,
-    latency: float,
-) -> Testbed:
-    rates = rates_of(machine, wires, rate)
-    hosts = "".join(f"{wiring.address(v)} {wires.name(v)}\n" for v in range(wires.vertices))
-    (folder / "hosts").write_text("127.0.0.1 localhost\n" + hosts, encoding="utf-8")
-    spec = {
-        "hosts": str(folder / "hosts"),
-        "joining": list(wiring.joining(wires, {v: f"@{v}@" for v in range(wires.vertices)})),
-        "vertices": [of_vertex(wires, v, rates, latency) for v in range(wires.vertices)],
-    }
+def made(plan: TestbedPlan, folder: Path) -> Testbed:
+    spec = spec_of(plan, folder)  # before anything runs
     user = ["--user", "--map-root-user"] if os.geteuid() else []
     command = ["unshare", *user, "--mount", "--pid", "--ipc", "--net", "--fork", "--kill-child", "--mount-proc"]
     process = subprocess.Popen(
@@ -195,29 +218,11 @@ def made(
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(spec) + "\n")
             process.stdin.flush()
-        said = process.stdout.readline()
-        if not said:
-            what = (process.stderr.read().strip().splitlines() or ["unshare ended"])[0]
-            advice = "run as root, or allow user namespaces (sysctl user.max_user_namespaces)"
-            raise failed("this system makes no namespaces", what.replace("unshare: ", ""), advice)
-        answer = json.loads(said)
-        if "error" in answer:
-            raise refused(answer["error"], rate)
-        processes = answer["processes"]
-        testbed = Testbed(
-            name,
-            process.pid,
-            started_at(process.pid),
-            tuple(processes),
-            slots,
-            rate,
-            latency,
-            text,
-            str(machine.shape) if machine.family == "torus" else "",
-            str(folder),
-        )
-        launchers.write(folder, wires, processes, slots)
-        files.write_whole(folder / "testbed.json", json.dumps(asdict(testbed)))
+        processes = answered(process, plan)
+        launchers.write(folder, plan.wiring, processes, plan.slots)
+        testbed = Testbed(plan, folder, process.pid, started_at(process.pid), tuple(processes))
+        kept = {"plan": asdict(plan), "keeper": testbed.keeper, "started": testbed.started, "processes": processes}
+        files.write_whole(folder / "testbed.json", json.dumps(kept))
         process.stdin.write("stay\n")
         process.stdin.flush()
         return testbed
@@ -231,32 +236,39 @@ def made(
                 pipe.close()
 
 
-def refused(error: str, rate: int) -> Exception:
-    """What a command of the set-up failed with, as a sentence."""
+def spec_of(plan: TestbedPlan, folder: Path) -> dict:
+    """What the keeper reads."""
+    wiring, hosts = plan.wiring, folder / "hosts"
+    lines = [f"{wires.address(vertex)} {wiring.name(vertex)}\n" for vertex in range(wiring.vertices)]
+    hosts.write_text("127.0.0.1 localhost\n" + "".join(lines), encoding="utf-8")
+    vertices = [
+        {
+            "name": wiring.name(vertex),
+            "ip": [*wires.own_interface(vertex), *wires.interfaces(wiring, vertex)],
+            "tc": [line for link in wiring.leaving[vertex] for line in wires.limited(link, plan.rate, plan.latency)],
+        }
+        for vertex in range(wiring.vertices)
+    ]
+    return {"hosts": str(hosts), "joining": list(wires.joining(wiring)), "vertices": vertices}
+
+
+def answered(process: subprocess.Popen, plan: TestbedPlan) -> list[int]:
+    """The processes of the vertices, or why there are none."""
+    said = process.stdout.readline()
+    if not said:
+        what = (process.stderr.read().strip().splitlines() or ["unshare ended"])[0]
+        advice = "run as root, or allow user namespaces (sysctl user.max_user_namespaces)"
+        raise failed("this system makes no namespaces", what.replace("unshare: ", ""), advice)
+    answer = json.loads(said)
+    if "processes" in answer:
+        return answer["processes"]
+    error = answer["error"]
     if "netem" in error:
         rule = "--latency needs the kernel module sch_netem, which this system lacks"
-        return not_applicable(rule, None, "leave --latency out")
+        raise not_applicable(rule, None, "leave --latency out")
     if "`tc" in error:
-        return failed(f"this system cannot limit links to {rate / 1e6:g} Mbit/s", error, "give another --rate")
-    return failed("the testbed could not be made", error)
-
-
-def rates_of(machine: _machine.Machine, wires: wiring.Wiring, rate: int) -> dict[int, int]:
-    """Bits a second of each directed link: all alike."""
-    return dict.fromkeys(wires.class_of_link, rate)
-
-
-def of_vertex(wires: wiring.Wiring, vertex: int, rates: dict[int, int], latency: float) -> dict:
-    links = wiring.interfaces(wires, vertex)
-    return {
-        "name": wires.name(vertex),
-        "ip": [
-            *wiring.own_interface(vertex),
-            *wiring.starting(wires, vertex, links),
-            *wiring.rules(wires, vertex),
-        ],
-        "tc": [line for link in links for line in wiring.limited(link, rates[link], latency)],
-    }
+        raise failed(f"this system cannot limit links to {plan.rate / 1e6:g} Mbit/s", error, "give another --rate")
+    raise failed("the testbed could not be made", error)
 
 
 def down(testbed: Testbed) -> None:
