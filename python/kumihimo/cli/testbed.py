@@ -13,13 +13,14 @@ import typer
 from kumihimo import _machine, _topology
 from kumihimo.cli import machines, options, output
 from kumihimo.cli.options import argument, option
+from kumihimo.processes import signals
 from kumihimo.testbed import counters as link_counters
 from kumihimo.testbed import faults, launchers, machine_file, testbeds
 from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.testbeds import TestbedPlan
 from kumihimo.testbed.wiring import Wiring
 from kumihimo.text import files
-from kumihimo.text.errors import BadInput, wrong_value
+from kumihimo.text.errors import BadInput, failed, wrong_value
 from kumihimo.text.quantities import bytes_text, counted
 
 app = typer.Typer(help="Make a network of Linux namespaces on this machine and run MPI programs on it.")
@@ -105,13 +106,16 @@ def run(
     record`, `run` and others work in it as anywhere."""
     testbed = testbeds.find(name)
     vertex = faults.vertex_of(testbed.wiring, node)
-    # The namespaces of a node have their own working directory; SIGTERM when what waits for the command is killed.
-    inner = ["setpriv", "--pdeathsig", "TERM", "--", "/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command]
-    entered = testbed.at(vertex, inner)
-    shape = testbed.plan.described.shape if testbed.plan.described.family == "torus" else None
-    told = {testbeds.INSIDE: str(testbed.folder), **({testbeds.SHAPE: str(shape)} if shape else {})}
-    os.environ.update({**launchers.environment(testbed.folder), **told})
-    os.execvp(entered[0], entered)
+    family = testbed.plan.described.family
+    shape = {testbeds.SHAPE: str(testbed.plan.described.shape)} if family == "torus" else {}
+    told = {**launchers.environment(testbed.folder), testbeds.INSIDE: str(testbed.folder), **shape}
+    # The mounts of a node have a working directory of their own.
+    words = testbed.within(vertex, ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command])
+    testbed.enter()
+    code, _ = signals.run(words, env={**os.environ, **told})
+    if not testbed.runs:
+        raise failed(f"the command ended with testbed {testbed.name}, which was removed")
+    raise SystemExit(code)  # as it is: the border has meanings of its own for some
 
 
 @app.command()

@@ -29,7 +29,7 @@ def start(command: Sequence[str], **options: object) -> subprocess.Popen:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if _prctl:
             _prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM))
-            if os.getppid() != parent:  # it has died before the call
+            if os.getppid() not in (parent, 0):  # it has died before the call; 0: it is in another PID namespace
                 os.kill(os.getpid(), signal.SIGTERM)
 
     try:

@@ -7,6 +7,7 @@ testbed whose keeper is gone is removed by whoever meets it. Without root the ke
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import re
@@ -98,6 +99,23 @@ class Testbed:
     def at(self, vertex: int, command: Sequence[str]) -> list[str]:
         """The command, run in a node or switch."""
         return self.inside(["nsenter", f"--target={self.processes[vertex]}", *launchers.OF_A_NODE, "--", *command])
+
+    def enter(self) -> None:
+        """Children of this process will be processes of the testbed, which end with it. With at() instead, `nsenter`
+        stands between both, and dies of signals that the command answers."""
+        if self.is_here:
+            return
+        libc = ctypes.CDLL(None, use_errno=True)
+        for name in ("user", "pid_for_children"):
+            if name == "pid_for_children" or os.geteuid():
+                with Path(f"/proc/{self.keeper}/ns/{name}").open("rb") as namespace:
+                    if libc.setns(namespace.fileno(), 0):
+                        raise failed(f"testbed {self.name} cannot be entered", os.strerror(ctypes.get_errno()))
+
+    def within(self, vertex: int, command: Sequence[str]) -> list[str]:
+        """The command, run in a node or switch by a process that has entered the testbed."""
+        entered = ["nsenter", f"--target={self.processes[vertex]}", *launchers.OF_A_NODE, "--", *command]
+        return entered if self.is_here else ["nsenter", f"--mount=/proc/{self.keeper}/ns/mnt", "--", *entered]
 
     def inside_it(self, command: Sequence[str]) -> str:
         """What the command says, run there."""

@@ -154,6 +154,43 @@ def commands() -> list[bytes]:
     return found
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("to_all", [True, False])
+def test_a_signal_is_the_commands_to_answer_before_run_ends(number, to_all):
+    right("up", "2")
+    script = "trap 'sleep 1; echo answered; exit 7' INT TERM; echo ready; while :; do sleep 0.1; done"
+    with subprocess.Popen(
+        [COMMAND, "testbed", "run", "--node", "1", "--", "sh", "-c", script],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        (os.killpg if to_all else os.kill)(process.pid, number)
+        assert process.stdout.readline() == "answered\n"
+        assert process.wait(60) == 7
+
+
+def test_a_command_that_ends_with_its_testbed_says_so():
+    right("up", "2")
+    with subprocess.Popen(
+        [COMMAND, "testbed", "run", "--", "sh", "-c", "echo ready; sleep 302"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        right("down")
+        assert process.stderr.read().endswith("the command ended with testbed testbed, which was removed\n")
+        assert process.wait(60) == 1
+
+
+@pytest.mark.parametrize("code", [0, 3, 77])
+def test_the_exit_status_is_the_commands(code):
+    right("up", "2")
+    assert kumihimo("testbed", "run", "--", "sh", "-c", f"exit {code}").returncode == code
+
+
 def test_two_testbeds_are_apart():
     right("up", "2", "--name", "a")
     right("up", "3", "--name", "b")
