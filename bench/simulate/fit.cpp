@@ -151,7 +151,8 @@ void fit_range(const std::vector<const Case*>& cases, const FittedConstant& cons
   const double today = FittedNumbers{}.*constant.value;
   const bool covers = constant.fit == Fit::covering;
   const bool is_share = constant.name.ends_with("short") || !covers; // at most all of the time
-  const double tight = covers ? 0 : 1, loose = covers ? (is_share ? 0.999 : 4 * today) : 0;
+  const double tight = covers ? 0 : std::max(1.0, 4 * std::floor(today)),
+               loose = covers ? (is_share ? 0.999 : 4 * today) : 0;
   std::vector<Demand> demands;
   for (const Case* const c : cases)
     if (const auto demand = demand_of(*c, constant, tight, loose)) demands.push_back(*demand);
@@ -170,7 +171,7 @@ void fit_range(const std::vector<const Case*>& cases, const FittedConstant& cons
   }
   fmt::print("| {} | {} | {} | {} | {:g} | {:.3g} | {:.3g} | {}, {}, {} |\n", constant.name,
              covers ? "covering" : "claiming", cases.size(), demands.size(), today, best, all, outside(today),
-             outside(best), outside(covers ? best / 1.2 : std::min(1.0, 1.2 * best)));
+             outside(best), outside(covers ? best / 1.2 : std::min(tight, 1.2 * best)));
   for (const Demand& d : demands)
     if (is_outside(d, today) && !std::isnan(d.value))
       out_of_range[d.of->text] += fmt::format("; {:.3g} as {} would hold it", d.value, constant.name);

@@ -33,8 +33,7 @@ bool has_lanes_at_once(const Compiled& compiled) {
 }
 
 // Whether a rank sends or receives more in one round than it does in any tree, or in its rounds in flight.
-bool has_many_at_once(const Compiled& compiled) {
-  constexpr double many_steps = 4;
+bool has_many_at_once(const Compiled& compiled, double many_steps) {
   const double long_round = 2 * std::log2(compiled.schedule->ranks()) + 2;
   return compiled.widest_round > long_round ||
          std::any_of(compiled.nodes.begin(), compiled.nodes.end(),
@@ -91,7 +90,8 @@ std::vector<Doubt> doubts(const Compiled& compiled, const NetworkPaths& network,
   if (course.straddles_limits)
     found.push_back({"some messages are short enough to be eager, others are longer by an element", 0,
                      fitted.straddling_too_short});
-  if (has_many_at_once(compiled)) found.push_back({"messages of one round may end at different times", 0, usual});
+  if (has_many_at_once(compiled, fitted.many_steps))
+    found.push_back({"messages of one round may end at different times", 0, usual});
   if (!simple && has_lanes_at_once(compiled))
     found.push_back({"lanes may share a link in some rounds only", fitted.lanes_too_long, fitted.lanes_too_short});
   if (course.in_queues > 0 || course.beside_queues > 0)

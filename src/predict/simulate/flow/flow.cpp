@@ -186,7 +186,7 @@ Result<SchedulePrediction> walk_phases(const Compiled& compiled, const FlowSetti
   course.by_periods = compiled.segments > 1 && log.runs(FlowStage::periods);
   SchedulePrediction p;
   p.model = ScheduleModel::flow;
-  Walk walk(compiled, network, course.by_periods ? 1 : compiled.segments);
+  Walk walk(compiled, network, course.by_periods ? 1 : compiled.segments, parts.fitted);
   std::vector<double> reducing(network.nodes().size()); // seconds by rank
   WalkProgress progress(compiled, network);
   for (std::int32_t phase = 0; phase < compiled.phases.count(); ++phase) {

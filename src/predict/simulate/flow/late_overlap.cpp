@@ -30,9 +30,8 @@ double MessagesUnderWay::add(FlowLevel& level) {
     uses_.push_back({static_cast<float>(m.moved * m.repetitions / (end - start)), static_cast<float>(end)});
   }
   if (level.longest <= 0) return 0;
-  constexpr double neglected = 0.02;
   const double until = std::exchange(until_, std::max(until_, last));
-  if (until - first <= neglected * (last - first)) {
+  if (until - first <= neglected_ * (last - first)) {
     std::swap(uses_, kept_uses_), is_kept_ = keeps_this_ = true;
     return 0;
   }

@@ -13,11 +13,13 @@
 namespace kumihimo::simulation {
 
 // Of the resources that messages flow over. Most levels begin when all before them have ended, or nearly: what meets
-// for a fiftieth of a level is neglected. Such a level is only kept, since what starts in a later level waits for a
+// for a small part of a level is neglected. Such a level is only kept, since what starts in a later level waits for a
 // step of this one, and so meets none of those before it.
 class MessagesUnderWay {
  public:
-  explicit MessagesUnderWay(const std::vector<double>& capacities) : capacities_(capacities) {}
+  // `neglected`: the part of a level that may meet an earlier one and is not looked at.
+  MessagesUnderWay(const std::vector<double>& capacities, double neglected)
+      : capacities_(capacities), neglected_(neglected) {}
 
   void clear();
   double add(FlowLevel& level);
@@ -35,6 +37,7 @@ class MessagesUnderWay {
   void add_uses(const FlowSet& flows, const std::vector<Use>& uses, const FlowLevel* level, double until);
 
   const std::vector<double>& capacities_;
+  double neglected_;
   std::vector<Levels> levels_; // by resource
   double until_ = 0;           // all earlier messages have left
   std::int32_t level_ = 0;     // whose uses were added last

@@ -4,9 +4,9 @@
 
 namespace kumihimo::simulation {
 
-LevelTimes::LevelTimes(const NetworkPaths& network)
-    : network_(network), shares_(network.capacities()), reducers_(network), eager_(network),
-      messages_under_way_(network.capacities()), sums_under_way_(network.nodes().size()),
+LevelTimes::LevelTimes(const NetworkPaths& network, const FittedNumbers& fitted)
+    : network_(network), shares_(network.capacities()), reducers_(network), eager_(network), unequal_(fitted.unequal),
+      messages_under_way_(network.capacities(), fitted.neglected), sums_under_way_(network.nodes().size()),
       sharing_(network.capacities().size()), active_(network.capacities().size()) {}
 
 void LevelTimes::begin_phase(const Compiled& compiled, std::int32_t phase, bool pipelined) {
@@ -23,8 +23,7 @@ void LevelTimes::solve(FlowLevel& level) {
   shares_.solve(level.flows);
   reducers_.begin(level);
   eager_.add(level);
-  constexpr double unequal = 1.1;
-  if (level.longest > unequal * level.shortest) share_by_length(level);
+  if (level.longest > unequal_ * level.shortest) share_by_length(level);
   find_sharing_errors(level);
   if (pipelined_) return; // the steady period says what messages of other levels wait for
   late_overlap_ += messages_under_way_.add(level);

@@ -4,6 +4,7 @@
 #include "simulate/flow/by_resource.hpp"
 #include "simulate/flow/eager_queues.hpp"
 #include "simulate/flow/fair_shares.hpp"
+#include "simulate/flow/fitted.hpp"
 #include "simulate/flow/late_overlap.hpp"
 #include "simulate/flow/level.hpp"
 #include "simulate/flow/reducers.hpp"
@@ -16,7 +17,7 @@ namespace kumihimo::simulation {
 
 class LevelTimes {
  public:
-  explicit LevelTimes(const NetworkPaths& network);
+  LevelTimes(const NetworkPaths& network, const FittedNumbers& fitted);
 
   // `pipelined`: more segments follow, at a steady period.
   void begin_phase(const Compiled& compiled, std::int32_t phase, bool pipelined);
@@ -61,6 +62,7 @@ class LevelTimes {
   FairShares shares_;
   Reducers reducers_;
   EagerQueues eager_;
+  double unequal_;
   bool pipelined_ = false;
   MessagesUnderWay messages_under_way_; // unless pipelined
   SumsUnderWay sums_under_way_;

@@ -11,13 +11,14 @@
 
 namespace kumihimo::simulation {
 
-Walk::Walk(const Compiled& compiled, const NetworkPaths& network, std::int64_t segments)
+Walk::Walk(const Compiled& compiled, const NetworkPaths& network, std::int64_t segments, const FittedNumbers& fitted)
     : compiled_(compiled), network_(network), walked_(segments),
       element_(static_cast<double>(compiled.schedule->data->type_bytes)),
       missing_(compiled.instances.size() * static_cast<std::size_t>(segments)),
       unfinished_(compiled.instances.size(), segments), pieces_(compiled.long_lanes.size(), LanePiece{{}, {}, 0}),
       offloads_(compiled.lanes.size()), offloads_of_(compiled.instances.size()),
-      lengths_(*compiled.schedule->data, compiled.segments), times_(network), processors_(compiled.instances.size()) {
+      lengths_(*compiled.schedule->data, compiled.segments), times_(network, fitted),
+      processors_(compiled.instances.size()) {
   if (segments > 1) segment_starts_.resize(missing_.size()), lane_windows_.resize(compiled.instances.size());
   matching_.reserve(std::max(2 * compiled.instances.size(), static_cast<std::size_t>(compiled.steps_at_once())));
 }

@@ -75,7 +75,7 @@ class Window {
 class Walk {
  public:
   // `segments`: so many are walked; the others are like them.
-  Walk(const Compiled& compiled, const NetworkPaths& network, std::int64_t segments);
+  Walk(const Compiled& compiled, const NetworkPaths& network, std::int64_t segments, const FittedNumbers& fitted);
 
   // Phases in their order, each after the ones before. Errors: messages that do not match.
   Result<PhaseWalk> phase(std::int32_t phase, WalkProgress before);
