@@ -35,6 +35,7 @@ SHAPE = "KUMIHIMO_TESTBED_SHAPE"  # and the shape of its nodes, where they have 
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux", "nsenter": "util-linux"}  # and their packages
 BYTES_OF_A_VERTEX = 4 << 20  # twice what was measured on a torus of 125 nodes without traffic
 LARGEST_FILE = 64 << 20
+CAP_SYS_ADMIN = 21  # number of the capability: linux/capability.h
 COMMAND_SECONDS = 60.0  # for commands of the system, which take milliseconds
 LAST_SECONDS = 10.0  # for the keeper to be gone
 
@@ -87,12 +88,18 @@ class Testbed:
     def runs(self) -> bool:
         return self.is_here or started_at(self.keeper) == self.started
 
+    @property
+    def has_users_of_its_own(self) -> bool:
+        """Whether it was made without root, in a user namespace."""
+        own, its = Path("/proc/self/ns/user"), Path(f"/proc/{self.keeper}/ns/user")
+        return not own.samefile(its)
+
     def inside(self, command: Sequence[str]) -> list[str]:
         """The command, run in the testbed's user, mount and PID namespaces."""
         if self.is_here:
             return list(command)
         proc = f"/proc/{self.keeper}/ns"
-        user = [f"--user={proc}/user", "--preserve-credentials"] if os.geteuid() else []
+        user = [f"--user={proc}/user", "--preserve-credentials"] if self.has_users_of_its_own else []
         namespaces = [f"--mount={proc}/mnt", f"--pid={proc}/pid_for_children"]
         return ["nsenter", *user, *namespaces, "--", *command]
 
@@ -106,11 +113,10 @@ class Testbed:
         if self.is_here:
             return
         libc = ctypes.CDLL(None, use_errno=True)
-        for name in ("user", "pid_for_children"):
-            if name == "pid_for_children" or os.geteuid():
-                with Path(f"/proc/{self.keeper}/ns/{name}").open("rb") as namespace:
-                    if libc.setns(namespace.fileno(), 0):
-                        raise failed(f"testbed {self.name} cannot be entered", os.strerror(ctypes.get_errno()))
+        for name in ("user", "pid_for_children") if self.has_users_of_its_own else ("pid_for_children",):
+            with Path(f"/proc/{self.keeper}/ns/{name}").open("rb") as namespace:
+                if libc.setns(namespace.fileno(), 0):
+                    raise failed(f"testbed {self.name} cannot be entered", os.strerror(ctypes.get_errno()))
 
     def within(self, vertex: int, command: Sequence[str]) -> list[str]:
         """The command, run in a node or switch by a process that has entered the testbed."""
@@ -221,7 +227,7 @@ def up(plan: TestbedPlan) -> Testbed:
 
 def made(plan: TestbedPlan, folder: Path) -> Testbed:
     spec = spec_of(plan, folder)  # before anything runs
-    user = ["--user", "--map-root-user"] if os.geteuid() else []
+    user = [] if may_administrate() else ["--user", "--map-root-user"]
     command = ["unshare", *user, "--mount", "--pid", "--ipc", "--net", "--fork", "--kill-child", "--mount-proc"]
     process = subprocess.Popen(
         [*command, sys.executable, "-I", keeper.__file__],
@@ -275,7 +281,9 @@ def answered(process: subprocess.Popen, plan: TestbedPlan) -> list[int]:
     said = process.stdout.readline()
     if not said:
         what = (process.stderr.read().strip().splitlines() or ["unshare ended"])[0]
-        advice = "run as root, or allow user namespaces (sysctl user.max_user_namespaces)"
+        advice = (
+            "allow user namespaces (sysctl user.max_user_namespaces), or run as root; in a container, allow it both"
+        )
         raise failed("this system makes no namespaces", what.replace("unshare: ", ""), advice)
     answer = json.loads(said)
     if "processes" in answer:
@@ -302,6 +310,13 @@ def down(testbed: Testbed) -> None:
             raise failed(f"the keeper of testbed {testbed.name}, process {testbed.keeper}, does not end")
         time.sleep(0.01)
     shutil.rmtree(testbed.folder, ignore_errors=True)
+
+
+def may_administrate() -> bool:
+    """Whether namespaces can be made without a user namespace: root of a container often cannot."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    found = re.search(r"^CapEff:\s*([0-9a-f]+)$", status, re.MULTILINE)
+    return bool(found and int(found[1], 16) >> CAP_SYS_ADMIN & 1)
 
 
 def memory_available() -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -189,6 +190,18 @@ def test_a_command_that_ends_with_its_testbed_says_so():
 def test_the_exit_status_is_the_commands(code):
     right("up", "2")
     assert kumihimo("testbed", "run", "--", "sh", "-c", f"exit {code}").returncode == code
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="it takes root to give it away")
+def test_root_that_may_not_administrate_has_a_user_namespace():
+    """As root in a container."""
+    without = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", COMMAND, "testbed"]
+    up = subprocess.run([*without, "up", "2"], capture_output=True, text=True, timeout=300)
+    if up.returncode:
+        assert "this system makes no namespaces" in up.stderr and up.stderr.count("\n") == 1
+        pytest.skip("no user namespaces are allowed here")
+    ran = subprocess.run([*without, "run", "--", "hostname"], capture_output=True, text=True, timeout=300)
+    assert ran.stdout == "node0\n", ran.stderr
 
 
 def test_two_testbeds_are_apart():
