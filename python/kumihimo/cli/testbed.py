@@ -24,7 +24,7 @@ from kumihimo.text.errors import BadInput, failed, wrong_value
 from kumihimo.text.quantities import bytes_text, counted
 
 app = typer.Typer(help="Make a network of Linux namespaces on this machine and run MPI programs on it.")
-Name = option("--name NAME", "Name of the testbed [default: the only one, or testbed].")
+Name = option("--name NAME", "Name of the testbed [default: the only one, or local].")
 LARGEST_FILE = 64 << 20
 LEAST_RATE, MOST_RATE = 10**5, 10**11  # bits a second
 RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmg]?)(?:bit|b)(?:/s|ps)?", re.IGNORECASE)

@@ -29,7 +29,7 @@ from kumihimo.testbed.wiring import Wiring
 from kumihimo.text import files
 from kumihimo.text.errors import failed, missing, not_applicable, wrong_value
 
-USUAL_NAME = "testbed"
+USUAL_NAME = "local"
 INSIDE = "KUMIHIMO_TESTBED"  # the folder of the testbed in which a process runs
 SHAPE = "KUMIHIMO_TESTBED_SHAPE"  # and the shape of its nodes, where they have one
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux", "nsenter": "util-linux"}  # and their packages

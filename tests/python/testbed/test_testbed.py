@@ -182,7 +182,7 @@ def test_a_command_that_ends_with_its_testbed_says_so():
     ) as process:
         assert process.stdout.readline() == "ready\n"
         right("down")
-        assert process.stderr.read().endswith("the command ended with testbed testbed, which was removed\n")
+        assert process.stderr.read().endswith("the command ended with testbed local, which was removed\n")
         assert process.wait(60) == 1
 
 
