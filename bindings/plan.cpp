@@ -97,6 +97,7 @@ NB_MODULE(_plan, m) {
   m.def("this_machine", &this_machine, "Of the machine that this process runs on.");
   m.def("wisdom_file_name", &wisdom_file_name, "machine"_a, "subject"_a,
         "Of wisdom for this machine and an MPI library, by the first line of its version, or for 'kernels'.");
+  m.def("shape_of", &shape_of, "space"_a, "Of the nodes, by which wisdom finds the ranks; empty: they have none.");
   m.def("count_ranks", &counts_of, "node_of_rank"_a,
         "Ranks, nodes and ranks per node (0: unlike) by which wisdom finds a communicator.");
   m.def("read_wisdom", &read_wisdom, "text"_a, "machine"_a, "mpi"_a,

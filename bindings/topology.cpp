@@ -45,6 +45,14 @@ void bind_rank_space(nb::module_& m) {
       .def_static(
           "on_nodes", [](const std::vector<std::int64_t>& node_of_rank) { return RankSpace::on_nodes(node_of_rank); },
           "node_of_rank"_a, "Ranks on nodes in a row, by the number of each one's node.")
+      .def_static(
+          "recognise",
+          [](const Shape& machine, const std::vector<std::int32_t>& node_of_rank) {
+            std::vector<NodeId> nodes;
+            for (const std::int32_t node : node_of_rank) nodes.push_back(NodeId{node});
+            return RankSpace::recognise(machine, nodes);
+          },
+          "machine"_a, "node_of_rank"_a, "Ranks on nodes of a machine with this shape.")
       .def_prop_ro("ranks", &RankSpace::ranks)
       .def_prop_ro("has_shape", &RankSpace::has_shape)
       .def_prop_ro("shape", &RankSpace::shape)

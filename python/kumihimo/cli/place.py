@@ -18,6 +18,7 @@ from kumihimo.network.placement import Placed
 from kumihimo.place import outcome, outputs, page, request
 from kumihimo.place.request import PlaceRequest
 from kumihimo.predict import simulation
+from kumihimo.processes import allocation
 from kumihimo.text import odd_bytes, quantities
 from kumihimo.text.errors import KumihimoError, wrong_value
 
@@ -37,7 +38,8 @@ def command(
     ) = None,
     shape: option(
         "--shape -s SHAPE",
-        "Shape of the nodes: 32x32 (m for a mesh axis: 4x3mx2), or a number of nodes on switches.",
+        "Shape of the nodes: 32x32 (m for a mesh axis: 4x3mx2), or a number of nodes on switches [default: what "
+        "KUMIHIMO_SHAPE says].",
         group=NETWORK,
     ) = None,
     box: option("--box BOX", "Box of Tofu nodes: 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1.", group=NETWORK) = None,
@@ -126,7 +128,7 @@ def command(
     outputs.check_files(asked, page_file)
     on = request.network(
         None if machine is None else machines.load(machine),
-        shape,
+        shape if machine else shape or os.environ.get(allocation.SHAPE) or None,
         simulation.PartOfMachine(box, dead or [], routing),
         arguments.ranks_per_node_named(ranks_per_node),
         request.environment_hosts(given, os.environ),

@@ -12,9 +12,9 @@ import typer
 from kumihimo import _schedule
 from kumihimo.cli.options import argument, duration, option, written
 from kumihimo.cli.output import OwnWork, interrupted, message, write_json
+from kumihimo.processes import allocation
 from kumihimo.run import wisdom_reading
 from kumihimo.run.program_keys import key_of
-from kumihimo.testbed import testbeds
 from kumihimo.text import files
 from kumihimo.text.errors import did_you_mean, not_applicable, wrong_value
 from kumihimo.text.sizes import with_unit
@@ -69,7 +69,7 @@ def command(
     ) = None,
     no_wisdom: option("--no-wisdom", "Ignore what was found for this program and on this machine.") = False,
     shape: option(
-        "--shape -s SHAPE", "Shape of the job's nodes, in rank order: 4x3x2 [default: in a testbed, that]."
+        "--shape -s SHAPE", "Shape of the job's nodes, in rank order: 4x3x2 [default: what KUMIHIMO_SHAPE says]."
     ) = None,
     reproducible: option("--reproducible", "Fix the order of float reductions: same bits in every run.") = False,
     exact_sums: option("--exact-sums", "Round float sums once: same bits on any number of ranks.") = False,
@@ -88,7 +88,7 @@ def command(
     mode = "exact" if exact_sums else "order" if reproducible else ""
     settings = {
         "ALGORITHM": checked_algorithm(",".join(algorithm) if algorithm else None, mode),
-        "SHAPE": checked_shape(os.environ.get(testbeds.SHAPE, "") if shape is None else shape),
+        "SHAPE": checked_shape(os.environ.get(allocation.SHAPE, "") if shape is None else shape),
         "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
         "KERNELS": wisdom_for(wisdom, no_wisdom),
         "REPRODUCIBLE": mode,

@@ -13,7 +13,7 @@ import typer
 from kumihimo import _machine, _topology
 from kumihimo.cli import machines, options, output
 from kumihimo.cli.options import argument, option
-from kumihimo.processes import signals
+from kumihimo.processes import allocation, signals
 from kumihimo.testbed import counters as link_counters
 from kumihimo.testbed import faults, launchers, machine_file, testbeds
 from kumihimo.testbed.counters import LinkCount
@@ -107,7 +107,7 @@ def run(
     testbed = testbeds.find(name)
     vertex = faults.vertex_of(testbed.wiring, node)
     family = testbed.plan.described.family
-    shape = {testbeds.SHAPE: str(testbed.plan.described.shape)} if family == "torus" else {}
+    shape = {allocation.SHAPE: str(testbed.plan.described.shape)} if family == "torus" else {}
     told = {**launchers.environment(testbed.folder), testbeds.INSIDE: str(testbed.folder), **shape}
     # The mounts of a node have a working directory of their own.
     words = testbed.within(vertex, ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command])

@@ -103,7 +103,7 @@ def command(
     elif profile is not None:
         found = of_program(asked, profile, collectives and asked.collectives, library, out)
     elif shape is not None:
-        raise wrong_value("--shape needs --machine", shape, "emulate nodes here with --ranks-per-node")
+        raise wrong_value("--shape needs --machine", shape, "a job tells its shape by KUMIHIMO_SHAPE")
     else:
         numbers = [sum(each)] if ranks is None and isinstance(each, tuple) else ranks_of(ranks)
         found = of_ranks(asked, library, numbers, each, reproducible, out, export)

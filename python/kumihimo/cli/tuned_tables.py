@@ -15,7 +15,7 @@ from kumihimo.text.sizes import text_of
 from kumihimo.tune.program import Gain, TuningPlan, forwarded, stood_in_for
 from kumihimo.tune.targets import UNEQUAL
 
-OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "emulated", "blocks", "start")
+OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "shape", "emulated", "blocks", "start")
 
 
 def show(found: dict) -> None:
@@ -224,7 +224,9 @@ def row(choice: dict) -> tuple[str, ...]:
         figures = (quantities.seconds_text(max(m["seconds"] for m in choice["measured"])), "")
     elif "ratio" in choice:
         figures = (f"{choice['ratio']:.2f}", f"{choice['ratio_low']:.2f}..{choice['ratio_high']:.2f}")
-    place = str(choice["ranks"]) + (f" on {choice['nodes']} nodes" if choice["nodes"] > 1 else "")
+    place = str(choice["ranks"]) + (
+        f" on {choice.get('shape') or choice['nodes']} nodes" if choice["nodes"] > 1 else ""
+    )
     place += " (emulated)" if choice.get("emulated") else ""
     sizes = (text_of(choice["from_bytes"]), text_of(choice["to_bytes"]) if "to_bytes" in choice else "any")
     place += f", {choice['start']}" if choice.get("start") else ""

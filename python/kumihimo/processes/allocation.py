@@ -14,7 +14,8 @@ from kumihimo.text import files
 from kumihimo.text.errors import missing, wrong_value
 
 ENVIRONMENT = "env"
-VARIABLES = ("SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS")
+SHAPE, HOSTS = "KUMIHIMO_SHAPE", "KUMIHIMO_HOSTS"  # src/network/topology/place_in_shape.hpp
+VARIABLES = ("SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", HOSTS)
 KNOWN = f"{', '.join(VARIABLES[:-1])} or {VARIABLES[-1]}"
 MOST_RANKS_OF_A_HOST = 2**20
 LARGEST_FILE = 64 << 20
@@ -47,8 +48,15 @@ def read(text: str, environment: Mapping[str, str]) -> Allocation:
     return _made(hosts, ranks, f"'{text}'")
 
 
+def is_in(environment: Mapping[str, str]) -> bool:
+    """Whether of_environment() finds one."""
+    return any(environment.get(name) for name in (*VARIABLES, "SLURM_NODELIST"))
+
+
 def of_environment(environment: Mapping[str, str]) -> Allocation:
-    """That of the scheduler whose job this is."""
+    """That of the testbed that this runs in, or of the scheduler whose job this is."""
+    if environment.get(HOSTS):
+        return of_hostfile(_file(environment[HOSTS]), f"{HOSTS}={environment[HOSTS]}")
     nodes = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST")
     if nodes:
         return of_slurm(nodes, environment.get("SLURM_TASKS_PER_NODE") or environment.get("SLURM_STEP_TASKS_PER_NODE"))

@@ -12,11 +12,14 @@ from kumihimo import _plan
 from kumihimo.run.profile.collectives import BLOCKING, NON_BLOCKING
 from kumihimo.text.documents import read_json
 
+FOLDER = "KUMIHIMO_WISDOM_FOLDER"
 INITIAL = {"determinism": "any", "start": BLOCKING}  # of a choice that does not say
 
 
 def folder() -> Path:
-    """The user's: `kumihimo run` looks here."""
+    """The user's, or in a testbed the testbed's own, whose network is another: `kumihimo run` looks here."""
+    if named := os.environ.get(FOLDER):
+        return Path(named)
     data = Path(os.environ.get("XDG_DATA_HOME", ""))
     return (data if data.is_absolute() else Path.home() / ".local" / "share") / "kumihimo" / "wisdom"
 

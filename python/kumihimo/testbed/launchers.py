@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from kumihimo.processes import allocation
 from kumihimo.testbed.wiring import OWN_INTERFACE, Wiring, address
 
 OF_A_NODE = ("--net", "--uts", "--ipc", "--mount")  # options of nsenter: the namespaces that nodes do not share
@@ -66,6 +67,8 @@ def environment(folder: Path) -> dict[str, str]:
         "hwloc_default_binding_policy": "none",
     }
     wanted = {
+        allocation.HOSTS: hostfile,
+        "KUMIHIMO_WISDOM_FOLDER": str(folder / "wisdom"),
         **{f"OMPI_MCA_{name}": value for name, value in open_mpi.items()},
         **{f"PRTE_MCA_{name}": value for name, value in prrte.items()},
         "PMIX_MCA_ptl_tcp_if_include": net,

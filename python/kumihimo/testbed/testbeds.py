@@ -31,7 +31,6 @@ from kumihimo.text.errors import failed, missing, not_applicable, wrong_value
 
 USUAL_NAME = "local"
 INSIDE = "KUMIHIMO_TESTBED"  # the folder of the testbed in which a process runs
-SHAPE = "KUMIHIMO_TESTBED_SHAPE"  # and the shape of its nodes, where they have one
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux", "nsenter": "util-linux"}  # and their packages
 BYTES_OF_A_VERTEX = 4 << 20  # twice what was measured on a torus of 125 nodes without traffic
 LARGEST_FILE = 64 << 20

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from kumihimo import _collectives, _export, _schedule
+from kumihimo import _collectives, _export, _plan, _schedule
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import Ranks
-from kumihimo.processes import mpi
+from kumihimo.processes import allocation, mpi
 from kumihimo.run.profile.collectives import NON_BLOCKING, Form
 from kumihimo.text.errors import KumihimoError
 from kumihimo.tune.bench import RealNodes
@@ -75,6 +76,11 @@ class Target:
         return self.counts[1]
 
     @property
+    def shape(self) -> str:
+        """Of the nodes, by which wisdom finds the ranks; empty: none is known."""
+        return _plan.shape_of(self.on.space) if self.on and self.on.shape else ""
+
+    @property
     def emulated(self) -> bool:
         """Whether the nodes are of the mind alone: its messages cross no network."""
         return self.nodes > 1 and not self.on
@@ -109,6 +115,7 @@ class Target:
             "ranks": ranks,
             "nodes": 0 if self.fixed_order else nodes,
             "ranks_per_node": 0 if self.fixed_order else each,
+            **({"shape": self.shape} if self.shape and not self.fixed_order else {}),
             "determinism": self.determinism,
             **({"emulated": True} if self.emulated else {}),
             **({"blocks": UNEQUAL} if self.unequal else {}),
@@ -132,7 +139,7 @@ class Target:
         return variant.guarantees(collective)["independent_of_placement"]
 
     def __str__(self) -> str:
-        nodes = "" if self.nodes == 1 else f" on {self.nodes} nodes"
+        nodes = "" if self.nodes == 1 else f" on {self.shape or self.nodes} nodes"
         order = " in fixed order" if self.fixed_order else ""
         blocks = ", blocks of different sizes" if self.unequal else ""
         start = f"{NON_BLOCKING} " if self.non_blocking else ""
@@ -164,8 +171,10 @@ def in_form(case: BenchCase, form: Form) -> BenchCase:
 
 
 def usual_ranks(family: str) -> list[int]:
-    """2, 4 and a rank a processor; more ranks than processors only where waiting ranks make room for each other, as
-    Open MPI's do."""
+    """All of the allocation that this runs in; without one 2, 4 and a rank a processor; more ranks than processors only
+    where waiting ranks make room for each other, as Open MPI's do."""
+    if allocation.is_in(os.environ):
+        return [sum(allocation.of_environment(os.environ).ranks)]
     processors = mpi.available_processors()
     wanted = sorted({2, 4, max(2, processors)})
     return [ranks for ranks in wanted if ranks <= max(2, processors) or family == "openmpi"]

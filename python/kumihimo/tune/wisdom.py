@@ -24,7 +24,7 @@ from kumihimo.tune.targets import Target
 
 LIBRARY: Choice = ("library", ())
 KEY = (  # of a collective, of a kernel
-    *("collective", "ranks", "nodes", "ranks_per_node", "determinism", "emulated", "blocks", "start"),
+    *("collective", "ranks", "nodes", "ranks_per_node", "shape", "determinism", "emulated", "blocks", "start"),
     *("kernel", "operation", "type", "reader"),
 )
 PERHAPS_SLOWER = 1.05  # upper end of the ratio's interval, up to which a size goes with the others
@@ -113,8 +113,8 @@ def document(choices: list[dict], made: dict, *, machine: dict | None = None, mp
 def joined(old: dict | None, new: dict) -> dict:
     """The new choices, and of the old file all that they do not speak of: choices for other ranks or collectives, and
     for lengths that lie in none of the new ranges (kumihimo.ranges: where nothing near was measured). Since the first
-    that fits is taken, those of nodes that are not alike come after those of a number of ranks on each, and those of
-    emulated nodes last."""
+    that fits is taken, those of nodes that are not alike come after those of a number of ranks on each, those without
+    a shape after those with one, and those of emulated nodes last."""
     ranges_of: dict[tuple, list[tuple[int, float]]] = {}
     for choice in new["choices"]:
         span = choice.get("from_bytes", 0), choice.get("to_bytes", inf)
@@ -126,9 +126,9 @@ def joined(old: dict | None, new: dict) -> dict:
     return {**new, "choices": sorted([*new["choices"], *kept], key=place_of)}
 
 
-def place_of(choice: dict) -> tuple[bool, bool]:
+def place_of(choice: dict) -> tuple[bool, bool, bool]:
     unlike = choice.get("nodes", 0) > 1 and not choice.get("ranks_per_node")
-    return bool(choice.get("emulated")), unlike
+    return bool(choice.get("emulated")), unlike, "shape" not in choice
 
 
 def outside(choice: dict, low: int, high: int) -> list[dict]:

@@ -5,6 +5,7 @@
 #include "interpose/memory_reserve.hpp"
 #include "interpose/neighbours.hpp"
 #include "kernels/exact_sum.hpp"
+#include "mpi/own_place.hpp"
 #include "mpi_transport/open_transport.hpp"
 
 #include <unistd.h>
@@ -90,33 +91,29 @@ std::int32_t Communicator::least(std::int32_t mine) const {
 }
 
 plan::RankCounts Communicator::recognise(const Agreed& agreed) {
-  const Shape* const machine = agreed.machine;
-  std::array<char, 1024> name{};
-  int length = 0;
-  library_.call.Get_processor_name(name.data(), &length);
+  const std::string name = mpi::processor_name(library_);
   // Node, rank and ranks of the job: processes of several jobs (MPI_Comm_spawn) have no place in one shape.
-  const std::int64_t mine[3] = {static_cast<std::int64_t>(hash_of({name.data(), static_cast<std::size_t>(length)})),
-                                agreed.world_rank, agreed.world_ranks};
-  std::vector<std::int64_t> all(3 * static_cast<std::size_t>(ranks()));
+  const std::int64_t mine[4] = {static_cast<std::int64_t>(hash_of(name)), agreed.world_rank, agreed.world_ranks,
+                                agreed.place ? agreed.place->node.value : -1};
+  std::vector<std::int64_t> all(4 * static_cast<std::size_t>(ranks()));
   const mpi::Handle type = library_.datatype(DataType::int64);
-  library_.call.Allgather(mine, 3, type, all.data(), 3, type, handle_);
+  library_.call.Allgather(mine, 4, type, all.data(), 4, type, handle_);
   std::vector<std::int64_t> names;
   std::set<std::int64_t> places;
+  std::vector<NodeId> node_of_rank;
   bool one_job = true;
-  for (std::size_t r = 0; r < all.size(); r += 3) {
+  for (std::size_t r = 0; r < all.size(); r += 4) {
     names.push_back(all[r]);
+    node_of_rank.push_back(NodeId{static_cast<std::int32_t>(all[r + 3])});
     one_job &= places.insert(all[r + 1]).second && all[r + 2] == all[2];
   }
   if (one_job)
     of_ranks_ = hash_of({reinterpret_cast<const char*>(all.data()), all.size() * sizeof all[0]}) | 1; // never 0
-  const plan::RankCounts counts = plan::count_ranks(names);
+  plan::RankCounts counts = plan::count_ranks(names);
   node_ranks_ = counts.ranks_per_node > 0 ? counts.ranks_per_node : counts.ranks - counts.nodes + 1;
-  if (machine && one_job && all[2] % machine->places() == 0) {
-    const auto ranks_per_node = static_cast<std::int32_t>(all[2] / machine->places());
-    std::vector<NodeId> node_of_rank;
-    for (std::size_t r = 1; r < all.size(); r += 3)
-      node_of_rank.push_back(NodeId{static_cast<std::int32_t>(all[r]) / ranks_per_node});
-    space_ = RankSpace::recognise(*machine, node_of_rank);
+  if (agreed.place && one_job) {
+    space_ = RankSpace::recognise(agreed.place->nodes, node_of_rank);
+    counts.shape = plan::shape_of(space_);
   } else {
     space_ = RankSpace::on_nodes(names); // as tune looked at them (bench_driver/task.cpp)
   }

@@ -17,6 +17,7 @@
 #include "interpose/nonblocking.hpp"
 #include "plan/wisdom.hpp"
 #include "schedule/collective.hpp"
+#include "topology/place_in_shape.hpp"
 #include "topology/rank_space.hpp"
 
 #include <algorithm>
@@ -35,10 +36,10 @@ using plan::WisdomChoice;
 // What the ranks of a communicator must agree on before any of them runs a call by a plan.
 struct Agreed {
   const Wisdom& wisdom;
-  CommunicatorCache& cache;       // outlives the communicator
-  std::uint64_t hash;             // of wisdom, settings and version
-  const Shape* machine = nullptr; // the shape of the nodes, if the user gives it
-  double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. May differ between ranks
+  CommunicatorCache& cache;                 // outlives the communicator
+  std::uint64_t hash;                       // of wisdom, settings and version
+  const std::optional<PlaceInShape>& place; // of this process, if its job has a shape; if so, of all
+  double timeout_seconds = 0;               // of a run in which nothing moves; 0: none. May differ between ranks
   Reproducible reproducible = Reproducible::off;
   bool completes_requests = true;               // of non-blocking calls; if not on all, the library runs them
   bool has_device_driver = false;               // on this rank; if any has one, the library runs non-blocking calls

@@ -65,7 +65,7 @@ RunSettings settings_of_environment() {
           variable("KUMIHIMO_PROGRAM"),
           variable("KUMIHIMO_KERNELS"),
           variable("KUMIHIMO_ALGORITHM"),
-          variable("KUMIHIMO_SHAPE"),
+          variable(shape_variable),
           variable("KUMIHIMO_REPRODUCIBLE"),
           std::atof(variable("KUMIHIMO_TIMEOUT").c_str()),
           variable("KUMIHIMO_SUMMARY"),
@@ -90,18 +90,10 @@ Interposer::Interposer(mpi::Library library)
     else if (settings_.kernels != settings_.wisdom || wisdom) // else the wisdom's error names the same file
       say_once_for_all(path.error().sentence() + "; reductions and copies run untuned");
   }
-  if (!settings_.shape.empty()) {
-    Result<Shape> shape = Shape::parse(settings_.shape);
-    const int ranks = this->ranks();
-    if (shape && ranks % shape->places() == 0)
-      machine_ = *shape;
-    else if (shape)
-      say_once_for_all(wrong_value(fmt::format("--shape must have a number of nodes that divides the {} ranks", ranks),
-                                   shape->text(), "it is ignored")
-                           .sentence());
-    else
-      say_once_for_all(shape.error().sentence());
-  }
+  if (Result<std::optional<PlaceInShape>> place = mpi::own_place(library_, this->rank(), this->ranks()))
+    place_ = *place;
+  else
+    say_once_for_all(place.error().sentence() + "; the shape is ignored");
   if (std::string& reorder = settings_.reorder;
       !reorder.empty() && reorder != "off" && reorder != "reverse" && reorder != "packages")
     say_once_for_all(
@@ -109,6 +101,7 @@ Interposer::Interposer(mpi::Library library)
             .sentence());
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
+  hash_ = mixed(hash_, static_cast<std::uint64_t>(place_.has_value()));
   hash_ = mixed(hash_, hash_of(settings_.reorder));
   DeviceMemory::look();
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
@@ -153,7 +146,7 @@ Communicator* Interposer::communicator(mpi::Handle handle) {
     const Agreed agreed{wisdom_,
                         cache_,
                         agreed_hash(),
-                        machine_ ? &*machine_ : nullptr,
+                        place_,
                         settings_.timeout_seconds,
                         reproducible_,
                         nonblocking_.is_possible(),
@@ -184,7 +177,7 @@ bool Interposer::may_reorder() {
   if (!mpi_hooks::PreloadCheck::has_list(object_name)) return true;
   bool between = false;
   const Communicator* const world = known(library_.constants.comm_world, between);
-  return world && world->agrees() && (machine_ || settings_.reorder == "reverse");
+  return world && world->agrees() && (place_ || settings_.reorder == "reverse");
 }
 
 bool Interposer::may_reorder(mpi::Handle handle) {
@@ -429,7 +422,7 @@ void Interposer::write_summary(Ended ended, Counted counted) {
                          {"communicators", number(Reordering::asked)},
                          {"on_one_node", number(Reordering::on_one_node)},
                          {"reordered", number(Reordering::done)},
-                         {"measure", machine_ ? "hop_bytes" : "off_node_bytes"},
+                         {"measure", place_ ? "hop_bytes" : "off_node_bytes"},
                          {"before", number(Reordering::before)},
                          {"after", number(Reordering::after)},
                          {"packages_before", number(Reordering::packages_before)},

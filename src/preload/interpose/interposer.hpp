@@ -5,6 +5,7 @@
 #include "interpose/communicator.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/watchdog.hpp"
+#include "mpi/own_place.hpp"
 #include "mpi/program_communicator.hpp"
 #include "mpi/types.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
@@ -90,7 +91,7 @@ class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
 
   // For topologies with new ranks (reorder.hpp): the user's setting; the shape of the nodes, if it is given and fits.
   const std::string& reorder() const { return settings_.reorder; }
-  const Shape* machine() const { return machine_ ? &*machine_ : nullptr; }
+  const std::optional<PlaceInShape>& place() const { return place_; }
   // What the ranks must agree on; 0: nothing may be agreed on now.
   std::uint64_t agreed_hash() const;
   // Whether all processes of the job take part in agreements about it. Equal on all of them.
@@ -133,7 +134,7 @@ class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
   Reproducible reproducible_ = Reproducible::off;
   Wisdom wisdom_;
   std::string wisdom_path_, kernels_path_; // of the files that choices of algorithms and kernels are from, or empty
-  std::optional<Shape> machine_;
+  std::optional<PlaceInShape> place_;      // of this process
   std::uint64_t hash_ = 0;
   CallCounters counters_;
   int keyval_ = 0;

@@ -5,6 +5,7 @@
 #include "interpose/memory_reserve.hpp"
 #include "interpose/neighbours.hpp"
 #include "interpose/reorder_choice.hpp"
+#include "mpi/own_place.hpp"
 #include "mpi_hooks/next_function.hpp"
 #include "mpi_hooks/sessions.hpp"
 #include "shared_memory/affinity.hpp"
@@ -117,12 +118,8 @@ class Reorderer {
   }
 
   std::int64_t node() const {
-    if (const Shape* const machine = interposer_.machine())
-      return interposer_.rank() / (interposer_.ranks() / machine->places());
-    std::array<char, 1024> name{};
-    int length = 0;
-    library_.call.Get_processor_name(name.data(), &length);
-    return static_cast<std::int64_t>(hash_of({name.data(), static_cast<std::size_t>(length)}) >> 1);
+    if (const auto& place = interposer_.place()) return place->node.value;
+    return static_cast<std::int64_t>(hash_of(mpi::processor_name(library_)) >> 1);
   }
 
   // Reads this rank's own part, and takes what rank 0 needs.
@@ -221,7 +218,7 @@ class Reorderer {
     ReorderedProcesses processes;
     for (const ReorderRow& row : root_.rows)
       processes.node.push_back(row.node), processes.package.push_back(row.package);
-    if (const Shape* const machine = interposer_.machine()) processes.network = *machine;
+    if (const auto& place = interposer_.place()) processes.network = place->nodes;
     if (!is_reverse()) return choose_ranks(all, processes, is_grid() ? std::optional(grid_) : std::nullopt);
     return judge_ranks(all, processes, reversed());
   }

@@ -77,8 +77,7 @@ Result<std::optional<Placement>> placement_of(const std::vector<std::int32_t>& s
 // The ranks as the algorithms see them. Nodes without a shape, emulated or real, stand in a row.
 Result<RankSpace> space_of(const TaskCase& c, std::int32_t ranks, const Nodes& real, const Order& order) {
   if (c.shape == "none") return RankSpace::row(ranks);
-  if (c.shape == "node" && !c.emulates)
-    return real.are_several() ? RankSpace::on_nodes(real.node_of_rank) : RankSpace::node(ranks);
+  if (c.shape == "node" && !c.emulates) return real.are_several() ? real.space() : RankSpace::node(ranks);
   const std::vector<std::int32_t> sizes =
       c.emulates ? c.node_sizes : std::vector<std::int32_t>(static_cast<std::size_t>(ranks), 1);
   const auto placed = TRY(placement_of(sizes, order));

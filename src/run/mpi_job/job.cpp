@@ -1,5 +1,6 @@
 #include "mpi_job/job.hpp"
 
+#include "base/hash.hpp"
 #include "mpi_transport/open_transport.hpp"
 #include "shared_memory/affinity.hpp"
 
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <string_view>
 #include <thread>
@@ -23,6 +25,14 @@ using mpi::Handle;
 
 // MPICH's launcher, when told to end a job, drops what it has not yet read from the processes.
 constexpr std::chrono::milliseconds time_to_forward{500};
+
+// Of the kernel that runs now: nodes that are containers or namespaces of one machine share its processors. Where it
+// does not tell, of the node.
+std::int64_t machine_hash(const std::string& node) {
+  std::string started;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> started;
+  return static_cast<std::int64_t>(hash_of(started.empty() ? node : started));
+}
 
 // Text of rank `from` on all ranks.
 std::string shared_text(const mpi::Library& library, Handle world, std::string text, std::int32_t from) {
@@ -48,6 +58,7 @@ Result<std::unique_ptr<MpiJob>> MpiJob::start(const std::string& library_path) {
   call.Comm_rank(job->world(), &job->rank_);
   call.Comm_size(job->world(), &job->ranks_);
   job->processors_ = std::max(1, static_cast<std::int32_t>(shared_memory::allowed_processors().size()));
+  if (auto place = mpi::own_place(job->library_, job->rank_, job->ranks_)) job->place_ = *place;
   job->nodes_ = job->launched_nodes_ = job->find_nodes();
   return job;
 }
@@ -70,36 +81,34 @@ MpiJob::~MpiJob() {
 }
 
 void MpiJob::pin() {
-  Handle node = 0;
-  library_.call.Comm_split_type(world(), library_.constants.comm_type_shared, rank_, library_.constants.info_null,
-                                &node);
-  LocalRank local;
-  library_.call.Comm_rank(node, &local.rank);
-  library_.call.Comm_size(node, &local.ranks);
-  const auto mine = static_cast<std::int64_t>(allowed_processors_hash());
-  std::int64_t low = mine, high = mine;
-  const Handle type = library_.datatype(DataType::int64);
-  library_.call.Allreduce(&mine, &low, 1, type, library_.operation(Operation::min), node);
-  library_.call.Allreduce(&mine, &high, 1, type, library_.operation(Operation::max), node);
-  library_.call.Comm_free(&node);
-  local.bound_already = low != high;
+  LocalRank local{.rank = 0, .ranks = 0};
+  for (const MachineRank& other : on_this_machine()) {
+    local.bound_already |= !other.has_my_processors;
+    local.rank += other.rank < rank_;
+    ++local.ranks;
+  }
   pinning_ = mpi_job::pin(local);
 }
 
 LocalRank MpiJob::among_sharers() const {
-  const std::vector<std::int64_t> hashes = gather(static_cast<std::int64_t>(allowed_processors_hash()));
-  const auto at = [](const auto& of_rank, std::int32_t r) { return of_rank[static_cast<std::size_t>(r)]; };
   LocalRank local{.rank = 0, .ranks = 0};
-  for (std::int32_t r = 0; r < ranks_; ++r) {
-    if (at(nodes_.node_of_rank, r) != at(nodes_.node_of_rank, rank_)) continue;
-    if (at(hashes, r) != at(hashes, rank_)) {
-      local.bound_already = true;
-      continue;
-    }
-    local.rank += r < rank_;
-    ++local.ranks;
+  for (const MachineRank& other : on_this_machine()) {
+    local.bound_already |= !other.has_my_processors;
+    local.rank += other.has_my_processors && other.rank < rank_;
+    local.ranks += other.has_my_processors;
   }
   return local;
+}
+
+std::vector<MpiJob::MachineRank> MpiJob::on_this_machine() const {
+  const std::int64_t mine[2] = {machine_hash(mpi::processor_name(library_)),
+                                static_cast<std::int64_t>(allowed_processors_hash())};
+  std::vector<std::int64_t> machines = gather(mine[0]), processors = gather(mine[1]);
+  std::vector<MachineRank> found;
+  for (std::int32_t r = 0; r < ranks_; ++r)
+    if (machines[static_cast<std::size_t>(r)] == mine[0])
+      found.push_back({r, processors[static_cast<std::size_t>(r)] == mine[1]});
+  return found;
 }
 
 Result<transport::Transport*> MpiJob::transport(const mpi_transport::TransportOptions& options) {
@@ -188,7 +197,13 @@ Nodes MpiJob::find_nodes() const {
   library_.call.Allgather(name.data(), each, byte, all.data(), each, byte, world());
   std::vector<std::string> names;
   for (auto at = all.begin(); at != all.end(); at += each) names.emplace_back(&*at);
-  return nodes_of(names);
+  Nodes nodes = nodes_of(names);
+  if (!nodes.are_several()) return nodes;
+  const std::vector<std::int64_t> places = gather(place_ ? place_->node.value : -1);
+  if (std::find(places.begin(), places.end(), -1) != places.end()) return nodes;
+  nodes.shape = place_->nodes;
+  for (const std::int64_t place : places) nodes.place_of_rank.push_back(NodeId{static_cast<std::int32_t>(place)});
+  return nodes;
 }
 
 std::vector<double> MpiJob::largest(const std::vector<double>& mine) const { return combined(mine, Operation::max); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mpi/library.hpp"
+#include "mpi/own_place.hpp"
 #include "mpi_job/nodes.hpp"
 #include "mpi_job/pinning.hpp"
 #include "mpi_job/printed_lines.hpp"
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,12 +41,12 @@ class MpiJob {
   // any transport is made.
   Status reorder(const std::vector<std::int32_t>& process_of_rank);
 
-  // Binds the ranks of each node to its processors.
+  // Binds the ranks of each machine to its processors. Collective.
   void pin();
   const std::string& pinning() const { return pinning_; }
   std::int32_t processors() const { return processors_; } // that this process may run on, before it is bound
-  // This rank among those of its node that may run on the same processors as it: those that the launcher has bound to
-  // processors of their own share them with nobody. Collective.
+  // This rank among those of its machine that may run on the same processors as it: those that the launcher has bound
+  // to processors of their own share them with nobody. Collective.
   LocalRank among_sharers() const;
 
   // The transport for these options, made at its first use. Collective.
@@ -79,8 +81,17 @@ class MpiJob {
   Nodes find_nodes() const; // collective
   std::vector<double> combined(const std::vector<double>& mine, Operation operation) const;
   mpi::Library library_;
+  // A rank on the machine of this one, which may be on another node (a container), and whether it may run on the same
+  // processors.
+  struct MachineRank {
+    std::int32_t rank;
+    bool has_my_processors;
+  };
+  std::vector<MachineRank> on_this_machine() const; // collective
+
   std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;
   std::string pinning_ = "none";
+  std::optional<PlaceInShape> place_; // of this process
   Nodes nodes_, launched_nodes_;
   mpi::Handle world_ = 0; // MPI_COMM_WORLD, unless reorder() made another
   // The key is the emulated node of each rank.

@@ -17,8 +17,17 @@ Nodes nodes_of(std::span<const std::string> name_of_rank) {
   return nodes;
 }
 
+RankSpace Nodes::space() const {
+  return shape ? RankSpace::recognise(*shape, place_of_rank) : RankSpace::on_nodes(node_of_rank);
+}
+
 nlohmann::json to_json(const Nodes& nodes) {
-  return {{"one_node", !nodes.are_several()}, {"nodes", nodes.names}, {"node_of_rank", nodes.node_of_rank}};
+  nlohmann::json found = {
+      {"one_node", !nodes.are_several()}, {"nodes", nodes.names}, {"node_of_rank", nodes.node_of_rank}};
+  if (!nodes.shape) return found;
+  found["shape"] = nodes.shape->text();
+  for (const NodeId place : nodes.place_of_rank) found["places"].push_back(place.value);
+  return found;
 }
 
 } // namespace kumihimo::mpi_job

@@ -78,6 +78,7 @@ Result<RankCounts> ranks_of(const Entry& entry) {
     const std::int64_t n = TRY(entry.number(name, 0, std::numeric_limits<std::int32_t>::max()));
     *field = static_cast<std::int32_t>(n);
   }
+  if (entry.has("shape")) on.shape = TRY(Shape::parse(TRY(entry.word("shape")))).text();
   return on;
 }
 
@@ -131,17 +132,20 @@ std::vector<WisdomChoice> take(std::vector<WisdomChoice>& choices, bool WisdomCh
 RankCounts count_ranks(std::span<const std::int64_t> node_of_rank) {
   std::map<std::int64_t, std::int32_t> on_node;
   for (const std::int64_t node : node_of_rank) ++on_node[node];
-  RankCounts counts{static_cast<std::int32_t>(node_of_rank.size()), static_cast<std::int32_t>(on_node.size()), 0};
+  RankCounts counts{static_cast<std::int32_t>(node_of_rank.size()), static_cast<std::int32_t>(on_node.size()), 0, ""};
   const auto like_the_first = [&](const auto& node) { return node.second == on_node.begin()->second; };
   if (!on_node.empty() && std::all_of(on_node.begin(), on_node.end(), like_the_first))
     counts.ranks_per_node = on_node.begin()->second;
   return counts;
 }
 
+std::string shape_of(const RankSpace& space) { return space.has_shape() ? space.between_nodes().shape().text() : ""; }
+
 bool WisdomChoice::fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const {
   const auto one = [](std::int32_t chosen_for, std::int32_t there) { return chosen_for == 0 || chosen_for == there; };
   return kind == wanted && one(on.ranks, ranks.ranks) && one(on.nodes, ranks.nodes) &&
-         one(on.ranks_per_node, ranks.ranks_per_node) && determinism == asked;
+         one(on.ranks_per_node, ranks.ranks_per_node) && (on.shape.empty() || on.shape == ranks.shape) &&
+         determinism == asked;
 }
 
 bool WisdomChoice::is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_bytes) const {

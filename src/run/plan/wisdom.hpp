@@ -6,6 +6,7 @@
 #include "base/size_map.hpp"
 #include "collectives/registry.hpp"
 #include "problem/wisdom_place.hpp"
+#include "topology/rank_space.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -26,11 +27,15 @@ enum class Determinism : std::uint8_t {
 struct RankCounts {
   std::int32_t ranks = 0, nodes = 0;
   std::int32_t ranks_per_node = 0; // 0: in a choice any number, in a communicator nodes with different numbers
+  std::string shape;               // of the nodes: 3x3x3; empty: in a choice any, in a communicator none that is known
   bool operator==(const RankCounts&) const = default;
 };
 
 // The counts of a communicator, from a number for the node of each rank.
 RankCounts count_ranks(std::span<const std::int64_t> node_of_rank);
+
+// RankCounts::shape of ranks on nodes whose places are known.
+std::string shape_of(const RankSpace& space);
 
 struct WisdomChoice {
   CollectiveKind kind = CollectiveKind::allreduce;

@@ -47,7 +47,16 @@ def test_variables_of_slurm_and_lsf(environment, expected):
 def test_node_files_of_pbs_and_lsf(tmp_path, variable):
     path = tmp_path / "nodes"
     path.write_text(PBS)
+    assert allocation.is_in({variable: str(path)})
+    assert not allocation.is_in({variable: ""})
     assert allocation.of_environment({variable: str(path)}) == Allocation(("n1.cluster", "n2.cluster"), (2, 3))
+
+
+def test_a_testbed_in_a_job_goes_before_the_job(tmp_path):
+    path = tmp_path / "hosts"
+    path.write_text("node0 slots=2\nnode1 slots=2\n")
+    environment = {"KUMIHIMO_HOSTS": str(path), "SLURM_JOB_NODELIST": "a,b"}
+    assert allocation.of_environment(environment) == Allocation(("node0", "node1"), (2, 2))
 
 
 @pytest.mark.parametrize(

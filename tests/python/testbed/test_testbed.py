@@ -221,8 +221,18 @@ def test_a_testbed_tells_its_machine_and_its_shape(tmp_path):
     right("machine", "--out", str(file))
     shown = kumihimo("machine", "show", str(file))
     assert "2x2" in shown.stdout
-    assert right("run", "--", "sh", "-c", "echo $KUMIHIMO_TESTBED_SHAPE") == "2x2\n"
+    assert right("run", "--", "sh", "-c", "echo $KUMIHIMO_SHAPE") == "2x2\n"
     assert right("run", "--", "sh", "-c", "hostname; cat /sys/class/net/l0/mtu") == "node0\n9000\n"
+
+
+@pytest.mark.mpi
+def test_a_job_on_a_part_of_a_testbed_has_the_shape_of_that_part():
+    right("up", "3x2x2", "--slots", "2")
+    measured = ("bench", "allreduce", "--bytes", "64KiB", "-a", "trinaryx3", "--check", "--json")
+    whole = json.loads(right("run", "--", COMMAND, *measured, "--ranks", "24"))["results"]
+    assert [(row["space"], row["right"]) for row in whole] == [("torus 3x2x2, 2 ranks a node", True)]
+    plane = json.loads(right("run", "--", COMMAND, *measured, "--ranks", "8"))["results"]
+    assert [(row["space"], row["right"]) for row in plane] == [("torus 1mx2x2, 2 ranks a node", True)]
 
 
 def test_nothing_leads_out_of_a_testbed():

@@ -337,6 +337,23 @@ def test_a_number_of_ranks_that_cannot_be_started_is_no_end(monkeypatch):
         probe(None, [2, 4])
 
 
+def test_the_shape_of_the_nodes_files_choices_and_lays_the_ranks(fake, journal):
+    about = {"one_node": False, "nodes": list("abcdef"), "node_of_rank": [0, 1, 2, 3, 4, 5]}
+    torus = bench.real_nodes({**about, "shape": "2x3", "places": [0, 1, 2, 3, 4, 5]})
+    assert str(torus.space) == "torus 2x3"
+    assert str(torus.reordered([5, 4, 3, 2, 1, 0]).space) == "torus 2x3"
+    target = Target("allreduce", 6, on=torus)
+    assert (target.key["shape"], str(target)) == ("2x3", "allreduce of 6 ranks on 2x3 nodes")
+    (outcome,) = fake.tuner(2000, journal()).tune([target], SIZES)
+    assert {c["shape"] for c in outcome.choices} == {"2x3"}
+    assert "trinaryx3" in {case.algorithm for cases in fake.launched for case in cases}, "it needs a torus"
+    plane = bench.real_nodes({**about, "shape": "3x2x3", "places": [0, 1, 2, 3, 4, 5]})
+    assert Target("allreduce", 6, on=plane).shape == "1mx2x3", "that of the part that the ranks have"
+    assert torus.key != plane.key
+    scattered = bench.real_nodes({**about, "shape": "3x2x3", "places": [0, 1, 2, 3, 4, 17]})
+    assert "shape" not in Target("allreduce", 6, on=scattered).key
+
+
 def test_a_launch_on_other_nodes_ends_the_tuning_and_no_case_is_blamed(fake, journal):
     here, there = bench.RealNodes((0, 0, 1, 1), ("a", "b")), bench.RealNodes((0, 1, 0, 1), ("a", "b"))
     whole = fake.measure

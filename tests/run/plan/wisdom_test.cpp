@@ -208,6 +208,20 @@ TEST(Wisdom, IsForTheRanksThatItNames) {
   EXPECT_TRUE(wisdom->choices(CollectiveKind::bcast, {4, 2, 2}).empty());
 }
 
+TEST(Wisdom, IsForTheShapeThatItNames) {
+  const Result<Wisdom> wisdom =
+      parsed(file_of({with(with(ring, "ranks", 6), "shape", "2x3"), with(with(ring, "ranks", 6), "shape", "6")}));
+  ASSERT_TRUE(wisdom.ok()) << wisdom.error().sentence();
+  const auto fitting = [&](const RankSpace& space) {
+    return wisdom->choices(CollectiveKind::allreduce, {6, 6, 1, shape_of(space)}).size();
+  };
+  EXPECT_EQ(fitting(RankSpace::box(*Shape::parse("2x3"))), 1u);
+  EXPECT_EQ(fitting(RankSpace::box(*Shape::parse("2x3m"))), 0u) << "a mesh is none that is named";
+  EXPECT_EQ(fitting(RankSpace::row(6)), 0u);
+  EXPECT_EQ(shape_of(RankSpace::box(*Shape::parse("4x2"), 3)), "4x2") << "of the nodes";
+  EXPECT_NE(complaint(file_of({with(ring, "shape", "2by3")})), "");
+}
+
 TEST(Wisdom, IsOfMeasuredFiguresUnlessSomebodyNamesTheFile) {
   const json file = file_of({with(with(ring, "emulated", true), "ranks", 4), with(ring, "simulated", true),
                              with(ring, "emulated", false), with(with(ring, "ranks", 2), "simulated", 3)});

@@ -8,15 +8,21 @@ from itertools import groupby
 
 from kumihimo import _plan, _topology
 from kumihimo.text.errors import BadInput
+from kumihimo.text.quantities import counted
+
+MOST_NAMED = 8  # nodes, in a sentence
 
 
 @dataclass(frozen=True)
 class RealNodes:
     """Several. `of_rank` numbers them in the order of their first ranks; `names` are what MPI calls them, which may be
-    others in the next job."""
+    others in the next job. `shape` of the nodes, and the place of each rank's node in it, where the job's surroundings
+    tell them."""
 
     of_rank: tuple[int, ...]
     names: tuple[str, ...] = field(default=(), compare=False)
+    shape: str = ""
+    places: tuple[int, ...] = ()
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -35,20 +41,27 @@ class RealNodes:
 
     def reordered(self, process_of_rank: list[int]) -> RealNodes:
         """As ranks in another order than the processes see them."""
-        return RealNodes(tuple(self.of_rank[process] for process in process_of_rank))
+        of_rank = tuple(self.of_rank[process] for process in process_of_rank)
+        places = tuple(self.places[process] for process in process_of_rank) if self.shape else ()
+        return RealNodes(of_rank, shape=self.shape, places=places)
 
     @property
     def space(self) -> _topology.RankSpace:
         """As `run` sees the ranks."""
+        if self.shape:
+            return _topology.RankSpace.recognise(_topology.Shape.parse(self.shape), list(self.places))
         return _topology.RankSpace.on_nodes(list(self.of_rank))
 
     @property
     def key(self) -> str:
-        """What tells layouts apart: how many ranks in a row are on which node."""
-        return ",".join(f"{len(list(ranks))}@{node}" for node, ranks in groupby(self.of_rank))
+        """What tells layouts apart: how many ranks in a row are on which node, or at which place of the shape."""
+        at = self.places if self.shape else self.of_rank
+        return self.shape + ",".join(f"{len(list(ranks))}@{node}" for node, ranks in groupby(at))
 
     def __str__(self) -> str:
         sizes = [self.of_rank.count(node) for node in range(len(self.names))]
+        if len(sizes) > MOST_NAMED and min(sizes) == max(sizes):
+            return f"{len(sizes)} nodes from {self.names[0]} to {self.names[-1]} ({counted(sizes[0], 'rank')} each)"
         return ", ".join(f"{name} ({size} rank{'s' * (size != 1)})" for name, size in zip(self.names, sizes))
 
 
@@ -56,7 +69,8 @@ def real_nodes(about: dict) -> RealNodes | None:
     """Those that a bench driver tells of; None where all ranks are on one."""
     if about.get("one_node", True):
         return None
-    return RealNodes(tuple(about["node_of_rank"]), tuple(about["nodes"]))
+    places = tuple(about.get("places", ()))
+    return RealNodes(tuple(about["node_of_rank"]), tuple(about["nodes"]), about.get("shape", ""), places)
 
 
 class OtherNodes(BadInput):
