@@ -17,7 +17,7 @@ from kumihimo.text.errors import not_applicable
 MTU = 9000  # bytes: longest packet, without the Ethernet header
 HEADERS = 66  # bytes of a packet that carry no data: Ethernet 14, IP 20, TCP 20 with time stamps 12
 ETHERNET = 14
-LEAST_BURST = 18_000  # bytes that a link may send at once: two packets
+LEAST_BURST = 1_000  # bytes that a link may send before their time
 QUEUE = 4_000_000  # bytes that wait for a link; what is more is lost
 OWN_INTERFACE = "node0"  # has the address of a node; on no link, so that a cut leaves it
 MOST_VERTICES = 4096  # nodes and switches; more do not fit the numbers of interfaces and addresses
@@ -120,7 +120,7 @@ def own_interface(vertex: int) -> Iterator[str]:
 def interfaces(wiring: Wiring, vertex: int) -> Iterator[str]:
     """Lines for `ip -batch`: the ends of its cables, and the routes by them."""
     for link in wiring.leaving[vertex]:
-        yield f"link set l{link} up"
+        yield f"link set l{link} gso_max_segs 1 up"
         peer = address(wiring.ends[link][1])
         yield f"neigh replace {peer} lladdr {hardware_address(wiring.back[link])} dev l{link} nud permanent"
     source = f" src {address(vertex)}" if vertex < wiring.nodes else ""
@@ -148,7 +148,9 @@ def limited(link: int, rate: int, latency: float) -> Iterator[str]:
     Acknowledgements without data pass before data: behind the data of the other direction they would hold it up (ACK
     compression; ADR 58 has the figures).
     """
-    burst = max(LEAST_BURST, rate // 8 // 1000)  # at least a millisecond, the grain of slow kernels' clocks
+    # Enough for timers that are late by 0.1 ms. Any more would carry messages ahead of the rate: an idle link would pass
+    # two packets at once, and five with segmentation offload (packets of 64 KiB, which `gso_max_segs` prevents).
+    burst = max(LEAST_BURST, rate // 8 // 10_000)
     limit = f"rate {{}} ceil {rate}bit burst {burst} cburst {burst} quantum 20000"
     device = f"dev l{link}"
     yield f"qdisc add {device} root handle 1: htb default 2"

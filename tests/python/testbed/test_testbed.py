@@ -31,11 +31,13 @@ def allowed() -> bool:
 
 pytestmark = pytest.mark.skipif(not allowed(), reason="no namespaces are allowed here, or iproute2 is not installed")
 SEND = """
-import socket, sys
+import socket, sys, time
 there = socket.create_connection((sys.argv[1], 5000), timeout=5)
+began = time.monotonic()
 there.sendall(bytes(200_000))
 there.shutdown(socket.SHUT_WR)
 there.recv(1)
+print(time.monotonic() - began)
 """
 RECEIVE = """
 import socket
@@ -223,6 +225,14 @@ def test_a_testbed_tells_its_machine_and_its_shape(tmp_path):
     assert "2x2" in shown.stdout
     assert right("run", "--", "sh", "-c", "echo $KUMIHIMO_SHAPE") == "2x2\n"
     assert right("run", "--", "sh", "-c", "hostname; cat /sys/class/net/l0/mtu") == "node0\n9000\n"
+
+
+def test_an_idle_link_carries_nothing_ahead_of_its_rate():
+    right("up", "2", "--rate", "10Mbit/s")
+    with receiver("1"):
+        seconds = float(right("run", "--", sys.executable, "-c", SEND, "node1"))
+    in_time = 200_000 / (10e6 / 8)
+    assert seconds > 0.93 * in_time, "a packet's share of it may be missing"
 
 
 @pytest.mark.mpi
