@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t warm_up_turns = 2;
+constexpr double first_calls_too_slow = 3;         // they also open connections and make plans
 constexpr std::int64_t time_to_gather_ns = 30'000; // for the last to have the others' times
 constexpr std::int64_t hashed_turns = 4;           // results of the first turns are compared with one another
 
@@ -53,25 +53,50 @@ InterleavedMeasurement::InterleavedMeasurement(MpiJob& job, TurnOptions options,
 }
 
 TurnOptions turn_options(const BenchTask& task) {
-  return {task.case_seconds, task.turns_at_least, task.turns_at_most, false};
+  return {task.case_seconds, task.turns_at_least, task.turns_at_most, task.hopeless, false};
 }
 
 Status InterleavedMeasurement::measure() {
-  for (auto& c : candidates_)
-    if (Status s = first_call(*c); !s) return s;
-  std::int64_t turn = 0;
-  const std::int64_t start = measure::now_ns();
-  for (; turn < warm_up_turns; ++turn) take_turn(turn);
-  const double each = job_.largest({measure::seconds_since(start) / warm_up_turns})[0];
-  for (auto& c : candidates_) {
-    c->seconds.clear();
-    c->processor_time = {};
-  }
   const double budget = options_.candidate_seconds * static_cast<double>(candidates_.size());
+  double first = 0;
+  for (auto& c : candidates_) {
+    if (Status s = first_call(*c); !s) return s;
+    first += c->first_seconds;
+  }
+  order_.resize(candidates_.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  if (first > budget) leave_out_hopeless(first_calls_too_slow);
+  std::int64_t turn = 0;
+  double each = timed_turn(turn++);
+  if (each > budget) { // calls so long are as warm as they get
+    leave_out_hopeless(1);
+  } else {
+    each = (each + timed_turn(turn++)) / 2;
+    for (auto& c : candidates_) c->seconds.clear(), c->processor_time = {};
+  }
+  const auto taken = static_cast<std::int64_t>(candidates_[order_[0]]->seconds.size());
   const auto turns =
       std::clamp(static_cast<std::int64_t>(budget / std::max(each, 1e-9)), options_.at_least, options_.at_most);
-  for (const std::int64_t end = turn + turns; turn < end; ++turn) take_turn(turn);
+  for (const std::int64_t end = turn + turns - taken; turn < end; ++turn) take_turn(turn);
   return Nothing{};
+}
+
+double InterleavedMeasurement::timed_turn(std::int64_t turn) {
+  const std::int64_t start = measure::now_ns();
+  take_turn(turn);
+  return job_.largest({measure::seconds_since(start)})[0];
+}
+
+// Those that take `times` as long as TurnOptions::hopeless says keep the one time that they have.
+void InterleavedMeasurement::leave_out_hopeless(double times) {
+  if (options_.hopeless <= 0) return;
+  std::vector<double> mine;
+  for (const auto& c : candidates_) mine.push_back(c->seconds.empty() ? c->first_seconds : c->seconds.back());
+  const std::vector<double> all = job_.largest(mine);
+  const double most = times * options_.hopeless * *std::min_element(all.begin(), all.end());
+  std::erase_if(order_, [&](std::size_t i) { return all[i] > most; });
+  for (std::size_t i = 0; i < candidates_.size(); ++i)
+    if (all[i] > most && candidates_[i]->seconds.empty()) candidates_[i]->seconds.push_back(all[i]);
 }
 
 json InterleavedMeasurement::result_of(const BenchCandidate& c) const {
@@ -125,8 +150,7 @@ double InterleavedMeasurement::timed_call(BenchCandidate& c, const BenchVectors:
 // What a call finds in caches and branch predictors is what the one before it left there, so nobody may always follow
 // the same one. Two swap places; more are shuffled, on all ranks alike.
 void InterleavedMeasurement::take_turn(std::int64_t turn) {
-  order_.resize(candidates_.size());
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::sort(order_.begin(), order_.end());
   if (order_.size() == 2 && turn % 2 == 1) std::swap(order_[0], order_[1]);
   if (order_.size() > 2) std::shuffle(order_.begin(), order_.end(), random_);
   for (const std::size_t i : order_) sample(*candidates_[i], turn);

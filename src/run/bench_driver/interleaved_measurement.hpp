@@ -30,6 +30,7 @@ using mpi_job::MpiJob;
 struct TurnOptions {
   double candidate_seconds = 0.05; // for one candidate, all its turns together
   std::int64_t at_least = 6, at_most = 1000;
+  double hopeless = 0; // times the time of the fastest: slower ones are left out of later turns, if calls take long
   bool begins_together = false; // if all ranks are on one node
 };
 TurnOptions turn_options(const BenchTask& task);
@@ -51,6 +52,8 @@ class InterleavedMeasurement {
   double timed_call(BenchCandidate& candidate, const BenchVectors::Set& set, std::int64_t start_ns) const;
   nlohmann::json processor_time_of(const BenchCandidate& candidate) const;
   std::int64_t begin() const;
+  double timed_turn(std::int64_t turn);
+  void leave_out_hopeless(double times);
   void take_turn(std::int64_t turn);
   void sample(BenchCandidate& candidate, std::int64_t turn);
 
@@ -58,7 +61,7 @@ class InterleavedMeasurement {
   TurnOptions options_;
   BenchVectors vectors_;
   std::vector<std::unique_ptr<BenchCandidate>> candidates_;
-  std::vector<std::size_t> order_;
+  std::vector<std::size_t> order_; // of those that still take turns
   std::mt19937 random_{1};
   std::int64_t next_call_ = 0;
 };

@@ -251,6 +251,7 @@ Result<BenchTask> task_of(const json& given, std::int32_t ranks, const Nodes& re
   read(given, "case_seconds", task.case_seconds);
   read(given, "turns_at_least", task.turns_at_least);
   read(given, "turns_at_most", task.turns_at_most);
+  read(given, "hopeless", task.hopeless);
   read(given, "compare", task.compares);
   read(given, "bound", task.wants_bound);
   read(given, "measures", task.measures);
