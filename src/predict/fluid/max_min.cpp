@@ -79,28 +79,27 @@ void Fluid::fill() {
     mark_[r].left = capacities_[r], mark_[r].count = static_cast<std::int32_t>(users_[r].size()), mark_[r].uses = 0;
     for (const FlowId f : users_[r]) mark_[r].uses += flows_[f].use(r);
   }
-  std::vector<FlowId> by_limit = component_;
-  std::sort(by_limit.begin(), by_limit.end(), [&](FlowId a, FlowId b) { return flows_[a].limit < flows_[b].limit; });
+  by_limit_ = component_;
+  std::sort(by_limit_.begin(), by_limit_.end(), [&](FlowId a, FlowId b) { return flows_[a].limit < flows_[b].limit; });
   // Shares only grow as other flows are frozen: the first one that is still what it was is the lowest.
-  using Share = std::pair<double, Resource>;
-  std::vector<Share> shares;
-  for (const Resource r : full_) shares.emplace_back(mark_[r].share(), r);
-  std::make_heap(shares.begin(), shares.end(), std::greater<>());
+  shares_.clear();
+  for (const Resource r : full_) shares_.emplace_back(mark_[r].share(), r);
+  std::make_heap(shares_.begin(), shares_.end(), std::greater<>());
   double share = 0; // the last one, which equal ones have but for rounding
-  for (std::size_t next = 0; next < by_limit.size();) {
-    const FlowId f = by_limit[next];
+  for (std::size_t next = 0; next < by_limit_.size();) {
+    const FlowId f = by_limit_[next];
     if (!flows_[f].listed) {
       ++next;
-    } else if (shares.empty() || flows_[f].limit <= shares.front().first) {
+    } else if (shares_.empty() || flows_[f].limit <= shares_.front().first) {
       fix_rate(f, flows_[f].limit);
     } else {
-      std::pop_heap(shares.begin(), shares.end(), std::greater<>());
-      const auto [lowest, r] = shares.back();
-      shares.pop_back();
+      std::pop_heap(shares_.begin(), shares_.end(), std::greater<>());
+      const auto [lowest, r] = shares_.back();
+      shares_.pop_back();
       if (mark_[r].count == 0) continue;
       if (mark_[r].share() > lowest * (1 + 1e-12)) {
-        shares.emplace_back(mark_[r].share(), r);
-        std::push_heap(shares.begin(), shares.end(), std::greater<>());
+        shares_.emplace_back(mark_[r].share(), r);
+        std::push_heap(shares_.begin(), shares_.end(), std::greater<>());
         continue;
       }
       if (lowest > share * (1 + 1e-12)) share = lowest;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::simulation {
@@ -64,7 +65,8 @@ class Fluid {
   std::vector<double> demand_; // what its flows use at their limits
   std::vector<Mark> mark_;
   std::vector<Flow> flows_;
-  std::vector<FlowId> unused_, component_, changed_;
+  std::vector<FlowId> unused_, component_, changed_, by_limit_;
+  std::vector<std::pair<double, Resource>> shares_; // of full resources, a heap
   std::vector<Resource> full_, freed_;
 };
 

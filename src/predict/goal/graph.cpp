@@ -8,16 +8,16 @@
 
 namespace kumihimo::goal {
 
-std::uint32_t GraphBuilder::add(GraphOperation operation, std::string label) {
+std::uint32_t GraphBuilder::add(const GraphOperation& operation, std::string_view label) {
   if (!label.empty()) {
     graph_.labels.resize(graph_.operations.size());
-    graph_.labels.push_back(std::move(label));
+    graph_.labels.emplace_back(label);
   }
   graph_.operations.push_back(operation);
   return static_cast<std::uint32_t>(graph_.operations.size() - 1);
 }
 
-Graph GraphBuilder::finish() {
+Graph& GraphBuilder::linked() {
   auto& operations = graph_.operations;
   operations_ = operations.size();
   if (!graph_.labels.empty()) graph_.labels.resize(operations.size());
@@ -27,16 +27,23 @@ Graph GraphBuilder::finish() {
     ++(edge.start ? operations[edge.on].after_start : operations[edge.on].after_end);
   }
   std::uint32_t next = 0;
-  std::vector<std::uint32_t> at_end(operations.size()), at_start(operations.size());
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    operations[i].first = at_end[i] = next;
-    at_start[i] = next + operations[i].after_end;
-    next = at_start[i] + operations[i].after_start;
+  for (GraphOperation& each : operations) {
+    each.first = next;
+    next += std::exchange(each.after_end, 0) + std::exchange(each.after_start, 0);
   }
   graph_.dependents.resize(next);
   for (const Edge& edge : edges_)
-    graph_.dependents[edge.start ? at_start[edge.on]++ : at_end[edge.on]++] = edge.operation;
-  return std::move(graph_);
+    if (GraphOperation& on = operations[edge.on]; !edge.start)
+      graph_.dependents[on.first + on.after_end++] = edge.operation;
+  for (const Edge& edge : edges_)
+    if (GraphOperation& on = operations[edge.on]; edge.start)
+      graph_.dependents[on.first + on.after_end + on.after_start++] = edge.operation;
+  return graph_;
+}
+
+void GraphBuilder::finish(Graph& graph) {
+  graph = linked();
+  graph_.operations.clear(), graph_.labels.clear(), edges_.clear();
 }
 
 std::optional<std::uint32_t> in_cycle(const Graph& graph) {

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::goal {
@@ -57,19 +59,22 @@ class GraphBuilder {
   void reserve_as(const GraphBuilder& other) {
     graph_.operations.reserve(other.operations_), edges_.reserve(other.edges_.size());
   }
-  std::uint32_t add(GraphOperation operation, std::string label = {});
+  std::uint32_t add(const GraphOperation& operation, std::string_view label = {});
   // `operation` starts after the end (or the start) of `on`.
   void after_end(std::uint32_t operation, std::uint32_t on) { edges_.push_back({on, operation, false}); }
   void after_start(std::uint32_t operation, std::uint32_t on) { edges_.push_back({on, operation, true}); }
   std::size_t size() const { return graph_.operations.size(); }
   // Dependents of an operation are in the order in which they were named.
-  Graph finish();
+  Graph finish() { return std::move(linked()); }
+  // The same, where many small graphs are built: the memory is kept for the next one.
+  void finish(Graph& graph);
 
  private:
   struct Edge {
     std::uint32_t on = 0, operation = 0;
     bool start = false;
   };
+  Graph& linked();
   Graph graph_;
   std::vector<Edge> edges_;
   std::size_t operations_ = 0; // of the finished graph

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace kumihimo::goal {
 
@@ -20,6 +21,7 @@ Status ProgramSegments::open(std::int32_t rank) {
   const auto distance = [this, rank](std::int32_t peer) { return peer >= rank ? peer - rank : ranks() - rank + peer; };
   r.rounds = std::make_unique<RoundOperations>(of_set_, Rank{rank}, distance, false);
   auto waits = waits_of(r.program, set_.segments);
+  r.lanes.reserve(waits.size());
   for (std::size_t l = 0; l < waits.size(); ++l) {
     OfLane lane;
     lane.lane = &r.program.lanes[l];
@@ -59,7 +61,7 @@ bool ProgramSegments::may_begin(const OfRank& r, const OfLane& lane) const {
 }
 
 // Of a long lane the next ones that have operations.
-Status ProgramSegments::add_rounds(GraphBuilder& graph, std::int32_t rank, OfLane& lane, std::int64_t segment) {
+Status ProgramSegments::add_rounds(std::int32_t rank, OfLane& lane, std::int64_t segment) {
   const OfRank& r = of(rank);
   do {
     if (lane.is_long) {
@@ -69,32 +71,29 @@ Status ProgramSegments::add_rounds(GraphBuilder& graph, std::int32_t rank, OfLan
                              std::make_move_iterator(piece.rounds.end()));
       if (Status s = r.rounds->read(lane.rounds, *lane.lane); !s) return s;
     }
-    if (const auto end = r.rounds->add(graph, lane.rounds, segment, {}); !end) return end.error();
-  } while (graph.size() == 0 && lane.next);
+    if (const auto end = r.rounds->add(builder_, lane.rounds, segment, {}); !end) return end.error();
+  } while (builder_.size() == 0 && lane.next);
   return Nothing{};
 }
 
 // Mostly the operations of an earlier segment with other lengths and tags.
 ProgramSegments::Part* ProgramSegments::next_part(std::int32_t rank, OfLane& lane, std::int64_t segment) {
-  std::vector<Part*>& unused = set_.segments.count > 1 && !lane.spare.empty() ? lane.spare : unused_;
-  if (&unused == &lane.spare) {
-    Part* const part = unused.back();
-    if (of(rank).rounds->renew(part->graph, part->present, lane.rounds, part->segment, segment)) {
-      unused.pop_back();
-      return part;
-    }
-  }
-  GraphBuilder builder;
-  if (status_ = add_rounds(builder, rank, lane, segment); !status_ || builder.size() == 0) return nullptr;
+  std::vector<Part*>& unused = set_.segments.count > 1 ? lane.spare : unused_;
   if (unused.empty()) unused.push_back(parts_.emplace_back(std::make_unique<Part>()).get());
   Part* const part = unused.back();
+  const Part* const latest = std::exchange(lane.latest, nullptr);
+  if (latest && latest != part) part->graph = latest->graph;
+  if (!latest || !of(rank).rounds->renew(part->graph, lane.rounds, latest->segment, segment)) {
+    if (status_ = add_rounds(rank, lane, segment); !status_ || builder_.size() == 0) return nullptr;
+    builder_.finish(part->graph);
+  }
+  if (!lane.is_long && set_.segments.count > 1) lane.latest = part;
   unused.pop_back();
-  part->graph = builder.finish();
-  part->present.swap(lane.rounds.present);
   return part;
 }
 
 ProgramSegments::Part* ProgramSegments::make(std::int32_t rank, std::uint32_t l, std::int64_t segment) {
+  if (!status_) return nullptr; // what an error has left of it is no part
   OfRank& r = of(rank);
   Part* const part = next_part(rank, r.lanes[l], segment);
   if (!part) return nullptr;
@@ -108,7 +107,7 @@ ProgramSegments::Part* ProgramSegments::make(std::int32_t rank, std::uint32_t l,
     part->left += each.kind == Kind::send;
     wanted_ += each.kind != Kind::join;
   }
-  r.pages.insert(r.pages.end(), (operations.size() + in_page - 1) / in_page, part);
+  r.pages.push(part, (operations.size() + in_page - 1) / in_page);
   held_ += part->to_end;
   if (held_ <= most_) return part;
   status_ = wrong_value(fmt::format("programs must have at most {} operations under way at once", most_), "more",
@@ -130,7 +129,7 @@ void ProgramSegments::let_go(std::int32_t rank, Part& part) {
   OfRank& r = of(rank);
   for (std::uint32_t page = part.first / in_page; page * in_page < part.first + part.states.size(); ++page)
     r.pages[page - r.first_page] = nullptr;
-  while (!r.pages.empty() && r.pages.front() == nullptr) r.pages.pop_front(), ++r.first_page;
+  while (!r.pages.empty() && r.pages.front() == nullptr) r.pages.pop(), ++r.first_page;
   held_ -= static_cast<std::int64_t>(part.states.size());
   OfLane& lane = r.lanes[part.lane];
   (set_.segments.count > 1 ? lane.spare : unused_).push_back(&part);

@@ -3,11 +3,11 @@
 // refers to them any more.
 #pragma once
 
+#include "base/fifo.hpp"
 #include "goal/round_operations.hpp"
 #include "program/segment_start.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -82,7 +82,6 @@ class ProgramSegments {
   struct Part { // a segment of a lane, or some of its rounds
     Graph graph;
     std::vector<State> states;
-    std::vector<char> present;          // as RoundOperations::OfLane has it
     std::uint32_t first = 0;            // number of its first operation
     std::uint32_t to_end = 0, left = 0; // operations that have not ended; that are not done
     std::uint32_t lane = 0;
@@ -96,6 +95,7 @@ class ProgramSegments {
     std::vector<SegmentWait> waits;
     std::int64_t window = 1, started = 0, done = 0; // segments; all below `done` are complete
     std::vector<char> complete;                     // by segment modulo window
+    const Part* latest = nullptr;                   // of its segments; the next one is much the same
     std::vector<Part*> spare;                       // done, for a later segment
     Time end = 0;
   };
@@ -103,7 +103,7 @@ class ProgramSegments {
     Program program;
     std::unique_ptr<RoundOperations> rounds;
     std::vector<OfLane> lanes;
-    std::deque<Part*> pages; // of operations; null: all of it is done
+    Fifo<Part*> pages; // of operations; null: all of it is done
     std::uint32_t first_page = 0;
     bool waking = false;
   };
@@ -115,7 +115,7 @@ class ProgramSegments {
   }
   Status open(std::int32_t rank);
   bool may_begin(const OfRank& r, const OfLane& lane) const;
-  Status add_rounds(GraphBuilder& graph, std::int32_t rank, OfLane& lane, std::int64_t segment);
+  Status add_rounds(std::int32_t rank, OfLane& lane, std::int64_t segment);
   Part* next_part(std::int32_t rank, OfLane& lane, std::int64_t segment);
   Part* make(std::int32_t rank, std::uint32_t lane, std::int64_t segment); // null: there are no more, or an error
   void let_go(std::int32_t rank, Part& part);
@@ -170,6 +170,7 @@ class ProgramSegments {
   std::vector<std::int32_t> ranks_of_; // by the dense number of a lane
   std::int64_t rounds_ = 0;            // of all ranks, in memory from the start
   std::int32_t most_lanes_ = 0;
+  GraphBuilder builder_;
   std::vector<std::unique_ptr<Part>> parts_;
   std::vector<Part*> unused_;
   std::int64_t held_ = 0, unfinished_ = 0; // operations; lanes

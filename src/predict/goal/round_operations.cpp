@@ -62,6 +62,7 @@ Status RoundOperations::read(OfLane& of, const Lane& lane) const {
 // The last round waits for all others.
 Result<Point> RoundOperations::add(GraphBuilder& graph, OfLane& lane, std::int64_t segment, const Point& start) {
   const RoundGraph& rounds = lane.rounds;
+  lane.present.clear();
   if (rounds.is_chain) {
     Point at = start;
     for (const RoundGraph::Vertex& vertex : rounds.vertices)
@@ -92,6 +93,7 @@ Result<Point> RoundOperations::add_round(GraphBuilder& graph, OfLane& lane, cons
   if (planned_.empty()) return start.size() > 2 ? joined(graph, start) : std::move(start);
   if (planned_.size() > 1 && start.size() > 1) start = joined(graph, start); // fewer edges, and one counter
   Point end;
+  end.reserve(planned_.size());
   for (const Planned& each : planned_) {
     std::optional<std::uint32_t> last;
     for (const auto& operation : {each.operation, each.behind}) {
@@ -109,14 +111,13 @@ Result<Point> RoundOperations::add_round(GraphBuilder& graph, OfLane& lane, cons
   return end;
 }
 
-bool RoundOperations::renew(Graph& graph, const std::vector<char>& present, const OfLane& lane, std::int64_t from,
-                            std::int64_t to) const {
+bool RoundOperations::renew(Graph& graph, const OfLane& lane, std::int64_t from, std::int64_t to) const {
   auto at = graph.operations.begin();
   const auto next = [&]() -> GraphOperation& {
     while (at->kind == Kind::join) ++at;
     return *at++;
   };
-  auto was_present = present.begin();
+  auto was_present = lane.present.begin();
   for (const RoundGraph::Vertex& vertex : lane.rounds.vertices) {
     if (!vertex.round) continue;
     LoopValues values = vertex.values;

@@ -60,8 +60,8 @@ class RoundOperations {
     // Of the segment so far, by peer: messages are told apart by their numbers.
     std::map<std::int32_t, std::int64_t> sent, received;
     std::int64_t offloads = 0;
-    std::vector<char> present; // of the steps with data or computation, those that are not empty
-    void begin_segment() { sent.clear(), received.clear(), present.clear(), offloads = 0; }
+    std::vector<char> present; // of the steps with data or computation that add() made last, those that are not empty
+    void begin_segment() { sent.clear(), received.clear(), offloads = 0; }
   };
   // `distance`: as ProgramOperations::append has it. `put`: its messages are puts.
   RoundOperations(OfSet& of, Rank rank, std::function<std::int32_t(std::int32_t peer)> distance, bool put);
@@ -71,9 +71,9 @@ class RoundOperations {
   Status read(OfLane& of, const Lane& lane) const;
   // The point at which all rounds of a segment are complete, which begin at `start`.
   Result<Point> add(GraphBuilder& graph, OfLane& lane, std::int64_t segment, const Point& start);
-  // In bytes: the graph that add() made of the whole of segment `from` as that of `to`. False: other steps are empty.
-  bool renew(Graph& graph, const std::vector<char>& present, const OfLane& lane, std::int64_t from,
-             std::int64_t to) const;
+  // In bytes: the graph of the whole of segment `from`, as add() made the last one, as that of `to`. False: other steps
+  // are empty.
+  bool renew(Graph& graph, const OfLane& lane, std::int64_t from, std::int64_t to) const;
   static Point joined(GraphBuilder& graph, const Point& point);
   Error at_rank(Error error) const;
   Error too_many() const;

@@ -213,7 +213,7 @@ class TextReader {
       number_of = static_cast<std::uint8_t>(value);
     }
     if (!option.empty()) return unexpected("'tag', 'cpu', 'nic' or the end of the line", option);
-    builder_.add(operation, std::string(label));
+    builder_.add(operation, label);
     lines_.push_back(line_number_);
     return Nothing{};
   }

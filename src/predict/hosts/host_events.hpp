@@ -1,11 +1,11 @@
 // What will happen on ranks, in the order of time, and of equal times in the order in which it was planned.
 #pragma once
 
+#include "base/fifo.hpp"
 #include "goal/graph.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <queue>
 #include <vector>
@@ -35,14 +35,14 @@ class HostEvents {
   void push(HostEvent event, goal::Time now) {
     event.order = order_++;
     if (event.time == now)
-      at_once_.push_back(event);
+      at_once_.push(event);
     else
       later_.push(event);
   }
   HostEvent pop() {
     const bool at_once = !at_once_.empty() && (later_.empty() || IsLater{}(later_.top(), at_once_.front()));
     const HostEvent event = at_once ? at_once_.front() : later_.top();
-    at_once ? at_once_.pop_front() : later_.pop();
+    at_once ? at_once_.pop() : later_.pop();
     return event;
   }
 
@@ -53,7 +53,7 @@ class HostEvents {
     }
   };
   std::priority_queue<HostEvent, std::vector<HostEvent>, IsLater> later_;
-  std::deque<HostEvent> at_once_;
+  Fifo<HostEvent> at_once_;
   std::uint64_t order_ = 0;
 };
 

@@ -283,13 +283,13 @@ class Hosts {
     const std::uint32_t number = server_of(of);
     Server& by = server(rank, number);
     if (by.waiting.empty() && by.free <= now_) return serve(rank, task, by);
-    by.waiting.push_back(task);
+    by.waiting.push(task);
     if (by.waiting.size() == 1) push(by.free, rank, number, Step::next);
   }
   void start_next(std::int32_t rank, std::uint32_t number) {
     Server& by = server(rank, number);
     const Task task = by.waiting.front();
-    by.waiting.pop_front();
+    by.waiting.pop();
     serve(rank, task, by);
     if (!by.waiting.empty()) push(by.free, rank, number, Step::next);
   }
@@ -402,7 +402,7 @@ class Hosts {
     if (of.kind == Kind::offload) return offload(rank, i, of);
     if (of.kind == Kind::copy) return begin_work(rank, i, of);
     if (works_.empty()) works_.resize(servers_.size());
-    OperationQueue& works = works_[stride_ * static_cast<std::size_t>(rank) + server_of(of)];
+    Fifo<std::uint32_t>& works = works_[stride_ * static_cast<std::size_t>(rank) + server_of(of)];
     works.push(i);
     if (works.size() == 1) begin_work(rank, i, of);
   }
@@ -412,7 +412,7 @@ class Hosts {
   }
   void worked(const UnderWay& work) {
     if (const goal::GraphOperation& done = of(work); done.kind != Kind::copy) {
-      OperationQueue& works = works_[stride_ * static_cast<std::size_t>(work.sender) + server_of(done)];
+      Fifo<std::uint32_t>& works = works_[stride_ * static_cast<std::size_t>(work.sender) + server_of(done)];
       works.pop();
       if (!works.empty()) begin_work(work.sender, works.front(), operation(work.sender, works.front()));
     }
@@ -556,7 +556,7 @@ class Hosts {
     std::int32_t rank = 0;
   };
   std::vector<Request> requested_, serving_; // of programs: channels that may serve a send
-  std::vector<OperationQueue> works_;        // of them, by rank and lane: the first is under way
+  std::vector<Fifo<std::uint32_t>> works_;   // of them, by rank and lane: the first is under way
   std::unordered_map<std::uint32_t, std::vector<UnderWay>> offloads_; // by tag: ranks that have come
   Time now_ = 0;
   std::uint64_t sends_ = 0; // that have begun

@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
+#include <random>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace kumihimo::goal {
 namespace {
@@ -24,17 +26,20 @@ WorkRates in_bytes() {
   return rates;
 }
 
-// All operations of a rank, each of which ends as soon as it may start.
-std::vector<Told> taken(const ProgramSet& set, std::int32_t rank) {
+// All operations of a rank, which end in any order in which they may.
+std::vector<Told> taken(const ProgramSet& set, std::int32_t rank, std::uint32_t seed = 1) {
   ProgramSegments segments(set, in_bytes());
   EXPECT_TRUE(segments.status().ok());
-  std::deque<std::uint32_t> ready;
+  std::mt19937 random(seed);
+  std::vector<std::uint32_t> ready;
   std::vector<Told> all;
   Time now = 0;
   const auto may_start = [&](std::uint32_t operation, Time) { ready.push_back(operation); };
   segments.begin(rank, may_start);
-  for (; !ready.empty(); ready.pop_front()) {
-    const std::uint32_t i = ready.front();
+  while (!ready.empty()) {
+    std::swap(ready[random() % ready.size()], ready.back());
+    const std::uint32_t i = ready.back();
+    ready.pop_back();
     const GraphOperation operation = segments.of(rank, i);
     if (operation.kind != Kind::join) all.push_back(told(operation));
     segments.ended(rank, i, ++now, may_start);
@@ -68,16 +73,32 @@ TEST(ProgramSegments, HaveTheOperationsOfWholeGraphs) {
   for (const Case& of : {Case{K::allreduce, "ring"}, Case{K::allreduce, "pairwise"}, Case{K::bcast, "chain"},
                          Case{K::reduce, "binary"}, Case{K::scatter, "linear"}, Case{K::barrier, "dissemination"}})
     for (const std::int64_t elements : {1, 7, 50, 1000})
-      for (const std::int64_t count : {1, 6}) {
+      for (const std::int64_t count : {1, 6, 20}) {
         const Variant& variant = **Registry::standard().find(of.kind, of.name);
         Parameters parameters;
-        if (of.kind != K::barrier && count > 1) parameters.segments = count, parameters.window = 2;
+        if (of.kind != K::barrier && count > 1) parameters.segments = count, parameters.window = 4;
         const auto schedule = variant.build(make_collective(of.kind, 6, of.kind == K::barrier ? 0 : elements),
                                             RankSpace::row(6), parameters);
         if (!schedule) continue; // it has no segments
         for (const std::int32_t rank : {0, 5})
           EXPECT_EQ(taken(*schedule, rank), in_whole(*schedule, rank)) << of.name << " " << elements << " " << count;
       }
+}
+
+// Of two messages of a segment either may be empty, while other segments are under way.
+TEST(ProgramSegments, MessagesOfALaneAreEmptyInDifferentSegments) {
+  for (const std::int64_t elements : {11, 25, 37, 50}) {
+    ProgramSet set;
+    set.data = one_buffer(2, elements);
+    set.segments = {20};
+    set.program = [](Rank) {
+      Lane lane;
+      lane.id = LaneId{0}, lane.window = 4;
+      for (const std::int64_t i : {0, 1}) lane.body.push_back(Round{{send(1, in[part(i, 2)])}, 0});
+      return Program{{lane}, {}};
+    };
+    for (std::uint32_t seed = 1; seed <= 20; ++seed) EXPECT_EQ(taken(set, 0, seed), in_whole(set, 0)) << elements;
+  }
 }
 
 // Rounds of computation, of which each is an operation.
@@ -132,7 +153,8 @@ TEST(ProgramSegments, MoreRoundsThanAllowedAreRefusedAtTheStart) {
   few.most -= 1;
   const ProgramSegments segments(*schedule, few);
   ASSERT_FALSE(segments.status().ok());
-  EXPECT_NE(segments.status().error().sentence().find("programs of all ranks must have at most 3118 rounds"), std::string::npos)
+  EXPECT_NE(segments.status().error().sentence().find("programs of all ranks must have at most 3118 rounds"),
+            std::string::npos)
       << segments.status().error().sentence();
 }
 
