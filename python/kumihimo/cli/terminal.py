@@ -35,7 +35,9 @@ def open_streams() -> None:
             "line_buffering": stream.line_buffering,
             "write_through": stream.write_through,
         }
-        setattr(sys, name, VisibleStream(stream.detach(), errors=odd_bytes.ESCAPES, **kept))
+        visible = VisibleStream(stream.detach(), errors=odd_bytes.ESCAPES, **kept)
+        setattr(sys, name, visible)
+        setattr(sys, f"__{name}__", visible)  # of which shutil asks the size of the terminal
 
 
 def console(name: str = "stderr") -> Console:
