@@ -113,11 +113,10 @@ def watch_links(testbed: Testbed, interval: float) -> None:
     """Until Ctrl-C, which is its usual end."""
     with progress.Interruption() as ended:
         before = counters.now(testbed)
-        begin, due = before.seconds, time.monotonic()
+        begin = before.seconds
         with terminal.repainted() as paint:
             while True:
-                due = max(due + interval, time.monotonic())
-                time.sleep(due - time.monotonic())
+                time.sleep(interval)
                 if not testbed.runs:
                     raise failed(f"testbed {testbed.name} was removed")
                 reading = counters.now(testbed)
@@ -141,13 +140,12 @@ def busiest(testbed: Testbed, before: counters.LinkReading, reading: counters.Li
         change, (first, second) = changes[link], testbed.wiring.ends[link]
         ends = testbed.wiring.name(first), testbed.wiring.name(second)
         busy = share_text(8 * change.bytes / seconds / testbed.plan.rate)
-        rows.append(
-            (*ends, testbed.plan.described.link_name(link), rate_text(change.data / seconds), busy, change.drops)
-        )
+        rate = rate_text(change.data / seconds)
+        rows.append((*ends, rate, busy, change.drops, testbed.plan.described.link_name(link)))
     at = f"{reading.seconds - begin:.1f} s"
     if not rows:
         return [f"{at}: no link carries anything"]
-    table = output.PrintedTable(("from", "to", "link", "data>", "busy>", "drops>"), rows)
+    table = output.PrintedTable(("from", "to", "data>", "busy>", "drops>", "link"), rows)  # a long name last
     total = rate_text(sum(change.data for change in changes.values()) / seconds)
     head = f"{at}: {counted(len(order), 'link')} of {len(changes)} with {total} of data in all"
     return [

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from testbed_commands import (
 )
 
 pytestmark = NEEDS_NAMESPACES
+NEARLY = partial(pytest.approx, rel=0.04)  # TCP may send the last segments again: three of 9 kB in 600
 FLOOD = """
 import socket
 out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -40,6 +42,11 @@ def predicted(folder: Path, *more: str) -> Path:
     return folder / "predicted.json"
 
 
+def worst(*words: str) -> float:
+    """The ratio farthest from 1, of the only link that is predicted to carry something."""
+    return float(re.search(r"worst ([\d.]+), node0 to node1", right(*words))[1])
+
+
 def kept(file: Path, *words: str) -> str:
     file.write_text(right("counters", "--json", *words))
     return str(file)
@@ -56,15 +63,15 @@ def test_data_are_those_of_the_prediction_and_a_changed_one_is_told(tmp_path):
     asked = ("counters", "--since", before, "--compare", str(file), "--times", "3")
     found = json.loads(right(*asked, "--json"))
     assert found["comparison"]["links_compared"] == 1
-    assert 0.999 < found["comparison"]["worst_ratio"] < 1.001, found["comparison"]
-    assert "worst 1.000, node0 to node1" in right(*asked)
-    assert "worst 3.000" in right(*asked[:-2])  # three times what is predicted once
-    assert "worst 0.000" in right(*asked, "--less", carried)
+    assert found["comparison"]["worst_ratio"] == NEARLY(1), found["comparison"]
+    assert worst(*asked) == NEARLY(1)
+    assert worst(*asked[:-2]) == NEARLY(3)  # three times what is predicted once
+    assert worst(*asked, "--less", carried) == 0
     wrong = json.loads(file.read_text())
     links = wrong["results"][0]["link_bytes"]
     links[links.index(200_000)] = 180_000
     file.write_text(json.dumps(wrong))
-    assert "worst 1.111, node0 to node1" in right(*asked)
+    assert worst(*asked) == NEARLY(1 / 0.9)
 
 
 def test_a_prediction_of_another_shape_is_one_sentence(tmp_path):
@@ -109,7 +116,7 @@ def test_a_watch_shows_rates_in_plain_lines_until_a_signal(number):
         rest, errors = process.communicate(timeout=60)
         assert (process.returncode, errors) == (0 if number == signal.SIGINT else 128 + number, "")
     text = "".join(lines) + rest
-    assert re.search(r"^node0  node1  .* [kM]?B/s +\S+ % +0$", text, re.MULTILINE), text
+    assert re.search(r"^node0  node1 +[\d.]+ [kM]?B/s +\S+ % +0  \+x at \(0\)$", text, re.MULTILINE), text
     assert "\x1b" not in text
 
 
