@@ -115,7 +115,9 @@ class Bench:
         if choice is None:
             return ""
         of_a_block = size if collective in ("allreduce", "bcast", "reduce") else max(8, size // 8 // self.ranks * 8)
-        given = [f"--{name.replace('_', '-')}={value}" for name, value in choice["parameters"].items() if value is not True]
+        given = [
+            f"--{name.replace('_', '-')}={value}" for name, value in choice["parameters"].items() if value is not True
+        ]
         given += [f"--{name.replace('_', '-')}" for name, value in choice["parameters"].items() if value is True]
         asked = ("simulate", self.called(collective), "--machine", str(self.machine), "--bytes", str(of_a_block))
         done = subprocess.run(
@@ -135,7 +137,9 @@ class Bench:
         known = controls(self.installation.library)[variable].values
         rules = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
         return {
-            name: {**rules, f"OMPI_MCA_{variable}": str(number)} for number, name in known.items() if name not in NOT_HERE
+            name: {**rules, f"OMPI_MCA_{variable}": str(number)}
+            for number, name in known.items()
+            if name not in NOT_HERE
         }
 
     def in_mpi(self, collective: str) -> str:

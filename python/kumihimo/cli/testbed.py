@@ -11,20 +11,18 @@ from typing import Optional
 import typer
 
 from kumihimo import _machine, _topology
-from kumihimo.cli import machines, options, output
+from kumihimo.cli import machines, options, output, testbed_counters
 from kumihimo.cli.options import argument, option
+from kumihimo.cli.testbed_counters import Name
 from kumihimo.processes import allocation, signals
-from kumihimo.testbed import counters as link_counters
 from kumihimo.testbed import faults, launchers, machine_file, testbeds
-from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.testbeds import TestbedPlan
 from kumihimo.testbed.wiring import Wiring
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, failed, wrong_value
-from kumihimo.text.quantities import bytes_text, counted
+from kumihimo.text.quantities import counted
 
 app = typer.Typer(help="Make a network of Linux namespaces on this machine and run MPI programs on it.")
-Name = option("--name NAME", "Name of the testbed [default: the only one, or local].")
 LARGEST_FILE = 64 << 20
 LEAST_RATE, MOST_RATE = 10**5, 10**11  # bits a second
 RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmg]?)(?:bit|b)(?:/s|ps)?", re.IGNORECASE)
@@ -162,38 +160,7 @@ def machine(
         output.write(out, text)
 
 
-@app.command()
-def counters(
-    name: Name = None,
-    since: option("--since FILE", "Counters of an earlier time, as --json wrote them.", Path) = None,
-    as_json: options.Json = False,
-) -> None:
-    """Show what each directed link has carried: bytes of data without headers of Ethernet, IP and TCP, packets, and
-    packets that were lost."""
-    testbed = testbeds.find(name)
-    wiring = testbed.wiring
-    counts = link_counters.now(testbed)
-    before = link_counters.earlier(since) if since is not None else {}
-    rows = []
-    for link, (first, second) in sorted(wiring.ends.items()):
-        count = counts.get(link, LinkCount()).since(before.get(link, LinkCount()))
-        rows.append(
-            {
-                "link": link,
-                "name": testbed.plan.described.link_name(link),
-                "from": wiring.name(first),
-                "to": wiring.name(second),
-                "bytes": count.bytes,
-                "data_bytes": count.data,
-                "packets": count.packets,
-                "drops": count.drops,
-            }
-        )
-    if as_json:
-        output.print_json({"testbed": testbed.name, "results": rows, **output.own_cost()})
-        return
-    cells = [(r["from"], r["to"], r["name"], bytes_text(r["data_bytes"]), r["packets"], r["drops"]) for r in rows]
-    output.print_table("", ("from", "to", "link", "data>", "packets>", "drops>"), cells)
+app.command("counters")(testbed_counters.command)
 
 
 @app.command()

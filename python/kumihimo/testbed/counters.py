@@ -7,29 +7,17 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from kumihimo.testbed import link_reader
 from kumihimo.testbed.testbeds import Testbed
 from kumihimo.testbed.wiring import HEADERS
 from kumihimo.text import files
 from kumihimo.text.errors import wrong_value
 
-# One process enters one node after another: `nsenter` for each would take as long as the whole command.
-READER = """
-import ctypes, json, sys
-libc, found = ctypes.CDLL(None, use_errno=True), []
-for pid in sys.argv[1:]:
-    with open(f"/proc/{pid}/ns/net") as namespace:
-        if libc.setns(namespace.fileno(), 0):
-            sys.exit(f"node of process {pid}: {ctypes.get_errno()}")
-    with open("/proc/thread-self/net/dev") as devices:
-        rows = [line.replace(":", " ").split() for line in devices if line.strip().startswith("l")]
-    found.append({row[0]: [int(row[9]), int(row[10]), int(row[12])] for row in rows if row[0] != "lo"})
-print(json.dumps(found))
-"""
-
 
 @dataclass(frozen=True)
 class LinkCount:
-    """What a directed link has carried since the testbed was made; `bytes` with headers."""
+    """What a directed link has carried since the testbed was made; `bytes` with headers. `drops`: since its queue was
+    made, which `cut`, `slow` and `heal` do again."""
 
     bytes: int = 0
     packets: int = 0
@@ -37,25 +25,38 @@ class LinkCount:
 
     @property
     def data(self) -> int:
-        """Bytes without the headers of Ethernet, IP and TCP."""
+        """Bytes without the headers of Ethernet, IP and TCP. Packets that the kernel will yet cut into segments are
+        counted as one, with the headers of one; acknowledgements have headers alone. So the difference is the data, but
+        for the options of connections that open and of acknowledgements of what came out of order."""
         return max(0, self.bytes - HEADERS * self.packets)
 
     def since(self, before: LinkCount) -> LinkCount:
-        return LinkCount(self.bytes - before.bytes, self.packets - before.packets, self.drops - before.drops)
+        drops = max(0, self.drops - before.drops)
+        return LinkCount(self.bytes - before.bytes, self.packets - before.packets, drops)
 
 
-def now(testbed: Testbed) -> dict[int, LinkCount]:
-    """Of each directed link, by its number."""
-    processes = [str(pid) for pid in testbed.processes]
-    rows = json.loads(testbed.inside_it([sys.executable, "-I", "-c", READER, *processes]))
-    return {int(name[1:]): LinkCount(*row) for devices in rows for name, row in devices.items()}
+@dataclass(frozen=True)
+class LinkReading:
+    """Of each directed link, by its number; `seconds`: when, on the system's clock."""
+
+    seconds: float
+    links: dict[int, LinkCount]
+
+    def since(self, before: dict[int, LinkCount]) -> dict[int, LinkCount]:
+        return {link: count.since(before.get(link, LinkCount())) for link, count in self.links.items()}
 
 
-def earlier(path: Path) -> dict[int, LinkCount]:
+def now(testbed: Testbed) -> LinkReading:
+    found = json.loads(testbed.inside_it([sys.executable, "-I", link_reader.__file__, *map(str, testbed.processes)]))
+    links = {link: LinkCount() for link in sorted(testbed.wiring.ends)}
+    return LinkReading(found["seconds"], links | {int(link): LinkCount(*row) for link, row in found["links"].items()})
+
+
+def earlier(path: Path, option: str) -> dict[int, LinkCount]:
     """What `testbed counters --json` wrote."""
     text = files.read_text(path, "the file of counters")
     try:
         rows = json.loads(text)["results"]
         return {int(row["link"]): LinkCount(int(row["bytes"]), int(row["packets"]), int(row["drops"])) for row in rows}
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise wrong_value("--since must name what `testbed counters --json` wrote", path) from None
+        raise wrong_value(f"{option} must name what `testbed counters --json` wrote", path) from None

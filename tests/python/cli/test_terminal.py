@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -31,9 +34,13 @@ CASE = (
 
 def on_terminal(columns: int, *arguments: str) -> str:
     """What a terminal of that width receives."""
+    return of_terminal(columns, [Path(sys.executable).parent / "kumihimo", *arguments])
+
+
+def of_terminal(columns: int, command: list) -> str:
     ours, theirs = pty.openpty()
-    command = [Path(sys.executable).parent / "kumihimo", *arguments]
-    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | {"TERM": "xterm"}
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
         os.close(theirs)
         seen = b""
@@ -174,3 +181,15 @@ def test_names_do_not_command_the_terminal(kumihimo, repository, tmp_path):
 def test_a_table_shows_line_ends_in_cells(capsys):
     output.print_table("", ("name", "n>"), [("a\nb\x1b", 1), ("c", 2)])
     assert capsys.readouterr().out.splitlines() == ["name      n", "a\\nb\\x1b  1", "c         2"]
+
+
+def test_what_is_repainted_stands_in_place_of_the_lines_before():
+    code = (
+        "import sys; from kumihimo.cli import terminal; terminal.open_streams()\n"
+        "with terminal.repainted() as paint:\n    paint(['first', 'a' * 99])\n    paint(['second \x1b[31m', 'b'])"
+    )
+    piped = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert piped.stdout == "first\n" + "a" * 99 + "\nsecond \\x1b[31m\nb\n", piped.stderr
+    seen = of_terminal(60, [sys.executable, "-c", code])
+    assert "a" * 59 + "…" in seen and "a" * 60 not in seen  # not wrapped
+    assert "\x1b[1A" in seen and "\x1b[31m" not in seen

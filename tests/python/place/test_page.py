@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from kumihimo import _placement, _topology
+from kumihimo.cli.machines import load
 from kumihimo.cli.place import simulation
 from kumihimo.place import page, request
-
-
-def test_cables_carry_what_their_busier_direction_carries():
-    on = request.network(None, "4x3", simulation.PartOfMachine(), None, None)
-    links = on.job.machine.links
-    loads = {"before": [row[0] for row in links], "after": [1] * len(links)}
-    seen = page.scene(on.job.machine, links, loads)
-    assert seen["axes"] == [4, 3] and len(seen["cables"]) == 24 and seen["hidden"] == 0
-    for (a, b), load in zip(seen["cables"], seen["loads"]["before"]):
-        assert load == max(row[0] for row in links if {row[1], row[2]} == {a, b})
-    assert set(seen["loads"]["after"]) == {1} and seen["full_scale"] == max(loads["before"])
 
 
 def test_colours_follow_the_grid_and_the_number_of_the_rank():
@@ -56,16 +48,12 @@ def test_a_network_without_axes_has_cells(kumihimo, browser, tmp_path):
     assert all(n > 100 for n in seen.painted)
 
 
-def test_cells_are_the_used_links_by_class_and_the_busiest_of_several(monkeypatch):
-    on = request.network(None, "4x3", simulation.PartOfMachine(), None, None)
-    links = on.job.machine.links
-    loads = {"before": [n % 3 for n in range(len(links))], "after": [0] * len(links)}
-    colours = {name: [[1, 2, 3]] * 12 for name in loads}
-    cells = page.flat(on.job.machine, links, loads, colours)
-    assert sum(of["links"] for of in cells["classes"]) == sum(load > 0 for load in loads["before"])
-    assert all(min(of["before"]) > 0 for of in cells["classes"]) and cells["full_scale"] == 2
+def test_a_cell_is_the_first_of_several_nodes(monkeypatch):
+    on = request.network(load("reedbush-u"), "12", simulation.PartOfMachine(), None, None)
+    asked = SimpleNamespace(network=on, grid=None)
     monkeypatch.setattr(page, "MOST_CELLS", 5)
-    few = page.flat(on.job.machine, links, loads, colours)
-    assert len(few["colours"]["before"]) == 4 and few["nodes_of_cell"] == 3
-    assert sum(len(of["before"]) for of in few["classes"]) <= 5 + len(few["classes"])
-    assert page.flat(on.job.machine, links, {name: [0] * len(links) for name in loads}, colours) is None
+    colours = {name: [[node, 2, 3] for node in range(12)] for name in page.TITLES}
+    prose, shown = page.ranks(asked, {"ranks": 12}, {"before": [1], "after": [0]}, colours)
+    assert "the first of 3 nodes" in prose.text
+    assert shown.panels[0] == ("usual order", [("", [[node, 2, 3] for node in (0, 3, 6, 9)])])
+    assert not list(page.ranks(asked, {"ranks": 12}, {"before": [0], "after": [0]}, colours))

@@ -147,7 +147,7 @@ OUTPUTS = [
 READ = {
     *((verb, "--placement") for verb in ("show", "verify", "simulate", "bench", "replay", "place")),
     *((verb, "--wisdom") for verb in ("run", "replay")),
-    ("testbed counters", "--since"),
+    *(("testbed counters", option) for option in ("--since", "--compare", "--less")),
     *(("place", "--within-node"), ("record", "--show"), ("tune", "--profile"), ("optimise", "--check")),
 }
 
@@ -165,7 +165,7 @@ def options_of(kind: type) -> set[tuple[str, str]]:
 def test_every_option_that_names_a_file_to_write_is_tried_here():
     tried = {(each.verb, each.option) for each in OUTPUTS}
     tried |= {("record", "--trace")}  # below
-    tried |= {("testbed machine", "--out")}  # tests/python/testbed, since it needs namespaces
+    tried |= {("testbed machine", "--out"), ("testbed counters", "--page")}  # tests/python/testbed: namespaces
     tried |= {("tune", "--export")}  # tests/python/library, since there is nothing to export where the library is best
     assert tried == options_of(WrittenPath) | {("place", "--output")}  # which is a text
 

@@ -12,92 +12,27 @@ import sys
 from pathlib import Path
 
 import pytest
+from testbed_commands import (
+    COMMAND,
+    NEEDS_NAMESPACES,
+    SEND,
+    kumihimo,
+    own_folder,  # noqa: F401
+    receiver,
+    right,
+    sent,
+    sentence,
+)
 from waiting import until
 
 from kumihimo.testbed import testbeds
 
-USER = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-UNSHARE = ["unshare", *USER, "--net", "--mount", "--pid", "--fork", "--mount-proc"]
-COMMAND = str(Path(sys.executable).parent / "kumihimo")
-
-
-def allowed() -> bool:
-    """Whether this system makes namespaces, and has the tools."""
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        made = [*UNSHARE, "sh", "-c", "ip link add b0 type bridge && tc qdisc add dev b0 root handle 1: htb"]
-        return subprocess.run(made, capture_output=True, timeout=60).returncode == 0
-    return False
-
-
-pytestmark = pytest.mark.skipif(not allowed(), reason="no namespaces are allowed here, or iproute2 is not installed")
-SEND = """
-import socket, sys, time
-there = socket.create_connection((sys.argv[1], 5000), timeout=5)
-began = time.monotonic()
-there.sendall(bytes(200_000))
-there.shutdown(socket.SHUT_WR)
-there.recv(1)
-print(time.monotonic() - began)
-"""
-RECEIVE = """
-import socket
-here = socket.create_server(("", 5000))
-print("ready", flush=True)
-while True:
-    peer = here.accept()[0]
-    while peer.recv(1 << 16):
-        pass
-    peer.close()
-"""
-
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    """Testbeds of other users and tests are not seen."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
-    (tmp_path / "runtime").mkdir()
-    yield
-    kumihimo("testbed", "down", "--all")
-
-
-def kumihimo(*words: str, timeout: float = 300) -> subprocess.CompletedProcess:
-    return subprocess.run([COMMAND, *words], capture_output=True, text=True, timeout=timeout)
-
-
-def right(*words: str) -> str:
-    done = kumihimo("testbed", *words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def sentence(*words: str) -> str:
-    """That of a refusal."""
-    done = kumihimo("testbed", *words)
-    assert done.returncode in (1, 2)
-    assert done.stderr.count("\n") == 1, done.stderr
-    return done.stderr
+pytestmark = NEEDS_NAMESPACES
 
 
 def data_of_links() -> dict[tuple[str, str], int]:
     rows = json.loads(right("counters", "--json"))["results"]
     return {(row["from"], row["to"]): row["data_bytes"] for row in rows}
-
-
-@contextlib.contextmanager
-def receiver(node: str):
-    with subprocess.Popen(
-        [COMMAND, "testbed", "run", "--node", node, "--", sys.executable, "-c", RECEIVE],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout.readline() == "ready\n"
-        yield
-        process.terminate()
-
-
-def sent(source: str, to: str) -> bool:
-    command = ("run", "--node", source, "--", sys.executable, "-c", SEND, to)
-    return kumihimo("testbed", *command).returncode == 0
 
 
 def test_data_go_over_the_links_of_the_route_alone():
@@ -125,7 +60,7 @@ def test_the_processes_of_a_killed_node_end_and_it_works_again_when_healed():
     right("up", "3")
     with subprocess.Popen([COMMAND, "testbed", "run", "--node", "1", "--", "sleep", "300"]) as process:
         until(
-            lambda: b"sleep\x00300" in b"".join(commands()),
+            lambda: b"sleep\x00300\x00" in commands(),
             "the program runs",
             process,
         )
@@ -140,10 +75,10 @@ def test_nothing_is_left_when_the_keeper_is_killed():
     right("up", "3", "--name", "short")
     testbed = testbeds.find("short")
     with subprocess.Popen([COMMAND, "testbed", "run", "--name", "short", "--", "sleep", "301"]) as process:
-        until(lambda: b"sleep\x00301" in b"".join(commands()), "the program runs", process)
+        until(lambda: b"sleep\x00301\x00" in commands(), "the program runs", process)
         os.kill(testbed.keeper, signal.SIGKILL)
         process.wait(60)
-    until(lambda: b"sleep\x00301" not in b"".join(commands()), "the program ends")
+    until(lambda: b"sleep\x00301\x00" not in commands(), "the program ends")
     assert "there is no testbed" in right("status")
     assert not Path(testbed.folder).exists()
     right("up", "3", "--name", "short")  # the name is free
