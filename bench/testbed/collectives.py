@@ -42,6 +42,7 @@ OF_MPICH = {
     "reduce_scatter": ("pairwise", "recursive_doubling", "recursive_halving", "noncommutative"),
     "alltoall": ("brucks", "pairwise", "pairwise_sendrecv_replace", "scattered"),
 }
+WHOLE = ("allreduce", "bcast", "reduce")  # whose lengths are of the vector
 NOT_HERE = {"ignore", "two_proc"}  # no algorithm; one for two ranks
 
 
@@ -78,7 +79,8 @@ class Bench:
         subprocess.run([compiler, "-O2", "-o", self.program, HERE / "collectives.c"], check=True)
 
     def table(self, collective: str) -> None:
-        asked = ("tune", self.called(collective), "--bytes", self.asked.bytes, "--budget", self.asked.budget)
+        lengths = dict.fromkeys(str(self.in_mpi_bytes(collective, size)) for size in self.sizes)
+        asked = ("tune", collective, "--bytes", ",".join(lengths), "--budget", self.asked.budget)
         asked += ("--ranks", str(self.ranks), "--mpi", self.installation.family, "--output", str(self.wisdom), "--json")
         chosen = json.loads(self.kumihimo(*self.inside(), KUMIHIMO, *asked))["results"]
         ways = {OURS: {}, OWN: {}, **self.algorithms(collective)}
@@ -89,7 +91,9 @@ class Bench:
             for way in order:
                 for size, seconds in self.launch(collective, way, ways[way]).items():
                     times[way][size].append(seconds)
-        print(f"\n## {collective}, {self.ranks} ranks on {self.asked.shape}, {self.asked.rate}, {self.installation}\n")
+        print(
+            f"\n## {collective}, {self.ranks} ranks on {self.asked.shape}, {self.asked.rate}, {self.installation.version}\n"
+        )
         print("| bytes | ours | predicted | own choice | best of the library | best / ours | interval | algorithm |")
         print("|---:|---:|---:|---:|---:|---:|---|---|")
         for size in self.sizes:
@@ -106,27 +110,26 @@ class Bench:
         return "| " + " | ".join(cells) + " |"
 
     def choice_at(self, chosen: list[dict], collective: str, size: int) -> dict | None:
-        """What runs a call: for blocks, choices go by the size of a block."""
-        length = size if collective in ("allreduce", "bcast", "reduce") else max(8, size // 8 // self.ranks * 8)
+        """What runs a call."""
+        length = self.in_mpi_bytes(collective, size)
         fitting = [c for c in chosen if c["from_bytes"] <= length <= c["to_bytes"] and c["algorithm"] != "library"]
         return fitting[0] if fitting else None
 
     def predicted(self, collective: str, choice: dict | None, size: int) -> str:
         if choice is None:
             return ""
-        of_a_block = size if collective in ("allreduce", "bcast", "reduce") else max(8, size // 8 // self.ranks * 8)
         given = [
-            f"--{name.replace('_', '-')}={value}" for name, value in choice["parameters"].items() if value is not True
+            f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
+            for name, value in choice["parameters"].items()
         ]
-        given += [f"--{name.replace('_', '-')}" for name, value in choice["parameters"].items() if value is True]
-        asked = ("simulate", self.called(collective), "--machine", str(self.machine), "--bytes", str(of_a_block))
-        done = subprocess.run(
-            [KUMIHIMO, *asked, "-a", choice["algorithm"], *given, "--json"], capture_output=True, text=True
-        )
+        asked = ("simulate", collective, "--machine", str(self.machine), "-a", choice["algorithm"], *given, "--json")
+        length = str(self.in_mpi_bytes(collective, size))
+        done = subprocess.run([KUMIHIMO, *asked, "--bytes", length], capture_output=True, text=True, check=False)
         return seconds_text(json.loads(done.stdout)["results"][0]["seconds"]) if done.returncode == 0 else "?"
 
-    def called(self, collective: str) -> str:
-        return collective
+    def in_mpi_bytes(self, collective: str, size: int) -> int:
+        """What the count of the call says: of a block where the collective has blocks."""
+        return size if collective in WHOLE else max(8, size // 8 // self.ranks * 8)
 
     def algorithms(self, collective: str) -> dict[str, dict[str, str]]:
         """Settings of the environment that make the library run each of its own."""
@@ -135,9 +138,9 @@ class Bench:
             return {name: {variable: name} for name in OF_MPICH[collective]}
         variable = f"coll_tuned_{self.in_mpi(collective)}_algorithm"
         known = controls(self.installation.library)[variable].values
-        rules = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+        forced = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
         return {
-            name: {**rules, f"OMPI_MCA_{variable}": str(number)}
+            name: {**forced, f"OMPI_MCA_{variable}": str(number)}
             for number, name in known.items()
             if name not in NOT_HERE
         }

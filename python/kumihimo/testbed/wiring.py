@@ -148,8 +148,8 @@ def limited(link: int, rate: int, latency: float) -> Iterator[str]:
     Acknowledgements without data pass before data: behind the data of the other direction they would hold it up (ACK
     compression; ADR 58 has the figures).
     """
-    # Enough for timers that are late by 0.1 ms. More carries messages ahead of the rate: an idle link passed two packets
-    # at once, and five with segmentation offload (packets of 64 KiB, which `gso_max_segs` prevents).
+    # Enough for timers that are late by 0.1 ms. More carries messages ahead of the rate: an idle link passed two
+    # packets at once, and five with segmentation offload (packets of 64 KiB, which `gso_max_segs` prevents).
     burst = max(LEAST_BURST, rate // 8 // 10_000)
     limit = f"rate {{}} ceil {rate}bit burst {burst} cburst {burst} quantum 20000"
     device = f"dev l{link}"
