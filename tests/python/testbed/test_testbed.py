@@ -12,24 +12,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from namespaces import COMMAND, NEEDS_NAMESPACES, kumihimo, own_testbeds, right
 from waiting import until
 
 from kumihimo.testbed import testbeds
 
-USER = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-UNSHARE = ["unshare", *USER, "--net", "--mount", "--pid", "--fork", "--mount-proc"]
-COMMAND = str(Path(sys.executable).parent / "kumihimo")
-
-
-def allowed() -> bool:
-    """Whether this system makes namespaces, and has the tools."""
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        made = [*UNSHARE, "sh", "-c", "ip link add b0 type bridge && tc qdisc add dev b0 root handle 1: htb"]
-        return subprocess.run(made, capture_output=True, timeout=60).returncode == 0
-    return False
-
-
-pytestmark = pytest.mark.skipif(not allowed(), reason="no namespaces are allowed here, or iproute2 is not installed")
+pytestmark = NEEDS_NAMESPACES
+own_testbeds = pytest.fixture(autouse=True)(own_testbeds)
 SEND = """
 import socket, sys
 there = socket.create_connection((sys.argv[1], 5000), timeout=5)
@@ -47,25 +36,6 @@ while True:
         pass
     peer.close()
 """
-
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    """Testbeds of other users and tests are not seen."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
-    (tmp_path / "runtime").mkdir()
-    yield
-    kumihimo("testbed", "down", "--all")
-
-
-def kumihimo(*words: str, timeout: float = 300) -> subprocess.CompletedProcess:
-    return subprocess.run([COMMAND, *words], capture_output=True, text=True, timeout=timeout)
-
-
-def right(*words: str) -> str:
-    done = kumihimo("testbed", *words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def sentence(*words: str) -> str:
