@@ -31,6 +31,7 @@ exec nsenter --target="$pid" %(namespaces)s -- /bin/sh -c "$*"
 
 def write(folder: Path, wires: Wiring, processes: Sequence[int], slots: int) -> None:
     """The files that environment() names."""
+    (folder / "tmp").mkdir()
     nodes = folder / "nodes"
     nodes.mkdir()
     for vertex in range(wires.nodes):
@@ -47,8 +48,10 @@ def write(folder: Path, wires: Wiring, processes: Sequence[int], slots: int) -> 
 def environment(folder: Path) -> dict[str, str]:
     """For Open MPI 4 and 5 and for MPICH 4 and 5. What the user has set stays."""
     agent, hostfile, net = str(folder / "agent"), str(folder / "hostfile"), f"{address(0)}/16"
+    own_files = str(folder / "tmp")  # named by host and process, whose numbers are another testbed's, too
     open_mpi = {
         "orte_default_hostfile": hostfile,
+        "orte_tmpdir_base": own_files,
         "plm_rsh_agent": agent,
         "plm_rsh_no_tree_spawn": "1",
         "orte_leave_session_attached": "1",  # mpirun sees its daemons end, though their links are cut first
@@ -60,6 +63,7 @@ def environment(folder: Path) -> dict[str, str]:
     }
     prrte = {
         "prte_default_hostfile": hostfile,
+        "prte_tmpdir_base": own_files,
         "plm_ssh_agent": agent,
         "plm_ssh_no_tree_spawn": "1",
         "prte_if_include": net,

@@ -71,6 +71,24 @@ def test_a_program_goes_on_when_a_link_that_was_cut_is_healed(launcher, ours):
     until(lambda: not left(), "the program has ended")
 
 
+@pytest.mark.parametrize(
+    ("ours", "told"),
+    [
+        (("--algorithm", "ring"), "no message arrived within the time limit of 3 s: none from rank 1;"),
+        (("--no-wisdom",), "MPI_Allreduce did not return within the time limit of 3 s: no answer over TCP from node1;"),
+    ],
+    ids=["ours", "library"],
+)
+def test_a_call_that_waits_behind_a_cut_link_says_for_whom(launcher, ours, told):
+    two = ["2" if word == "8" else word for word in launcher]
+    with running("kumihimo", "run", *ours, "--timeout", "3s", "--", *two, "100000") as process:
+        right("cut", "0-1")
+        time.sleep(6)
+        right("down")  # mpirun cannot end what is behind the link
+        err = process.communicate(timeout=60)[1]
+        assert told in err, err
+
+
 def test_a_program_ends_when_a_node_dies_and_runs_again_when_it_is_healed(launcher):
     with running(*OURS, "5s", "--", *launcher, "100000") as process:
         right("kill", "7")  # through which no route of the launcher leads: it would wait for ever
