@@ -91,9 +91,8 @@ class Bench:
             for way in order:
                 for size, seconds in self.launch(collective, way, ways[way]).items():
                     times[way][size].append(seconds)
-        print(
-            f"\n## {collective}, {self.ranks} ranks on {self.asked.shape}, {self.asked.rate}, {self.installation.version}\n"
-        )
+        where = f"{self.ranks} ranks on {self.asked.shape}, {self.asked.rate}"
+        print(f"\n## {collective}, {where}, {self.installation.family} {self.installation.version}\n")
         print("| bytes | ours | predicted | own choice | best of the library | best / ours | interval | algorithm |")
         print("|---:|---:|---:|---:|---:|---:|---|---|")
         for size in self.sizes:

@@ -131,6 +131,8 @@ def interfaces(wiring: Wiring, vertex: int) -> Iterator[str]:
 
     for to, link in wiring.hops.usual[vertex].items():
         yield route(to, link)
+        # UCX from 1.18 on takes a node for unreachable if no route to it leaves by its interface; none is taken.
+        yield f"route replace {address(to)}/32 dev {OWN_INTERFACE} metric 9999"
     for sender, to, link in wiring.hops.of_sender[vertex]:
         yield f"{route(to, link)} table {1000 + sender}"
     for sender in sorted({sender for sender, _, _ in wiring.hops.of_sender[vertex]}):

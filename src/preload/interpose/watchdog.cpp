@@ -3,6 +3,7 @@
 #include "base/terminal_text.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "interpose/signals.hpp"
+#include "interpose/tcp_peers.hpp"
 #include "mpi_hooks/preload_check.hpp"
 
 #include <fmt/format.h>
@@ -137,7 +138,9 @@ void Watchdog::end(const std::string& what, double seconds) {
   std::string whose = rank_by_launcher();
   if (int rank = 0; library && library->call.Comm_rank(library->constants.comm_world, &rank) == 0)
     whose = fmt::format("rank {}", rank);
-  const Error error = failed(fmt::format("{} did not return within the time limit of {:g} s", what, seconds), {},
+  const std::string silent = silent_peers();
+  const Error error = failed(fmt::format("{} did not return within the time limit of {:g} s", what, seconds),
+                             silent.empty() ? "" : "no answer over TCP from " + silent,
                              "check that all ranks still run, or give a longer --timeout");
   std::fprintf(stderr, "kumihimo: %s: %s\n", whose.c_str(), visible(error.sentence()).c_str());
   std::this_thread::sleep_for(for_words);

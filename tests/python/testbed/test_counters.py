@@ -11,18 +11,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from testbed_commands import (
-    COMMAND,
-    NEEDS_NAMESPACES,
-    kumihimo,
-    own_folder,  # noqa: F401
-    receiver,
-    right,
-    sent,
-    sentence,
-)
+from namespaces import COMMAND, NEEDS_NAMESPACES, kumihimo, own_testbeds, receiver, right, sent, sentence
 
 pytestmark = NEEDS_NAMESPACES
+own_testbeds = pytest.fixture(autouse=True)(own_testbeds)
 NEARLY = partial(pytest.approx, rel=0.04)  # TCP may send the last segments again: three of 9 kB in 600
 FLOOD = """
 import socket

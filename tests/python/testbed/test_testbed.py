@@ -12,22 +12,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from testbed_commands import (
-    COMMAND,
-    NEEDS_NAMESPACES,
-    SEND,
-    kumihimo,
-    own_folder,  # noqa: F401
-    receiver,
-    right,
-    sent,
-    sentence,
-)
+from namespaces import COMMAND, NEEDS_NAMESPACES, SEND, kumihimo, own_testbeds, receiver, right, sent, sentence
 from waiting import until
 
 from kumihimo.testbed import testbeds
 
 pytestmark = NEEDS_NAMESPACES
+own_testbeds = pytest.fixture(autouse=True)(own_testbeds)
 
 
 def data_of_links() -> dict[tuple[str, str], int]:

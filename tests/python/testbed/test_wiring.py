@@ -76,6 +76,16 @@ def test_routes_that_depend_on_the_sender_have_tables_of_their_own():
     assert wiring.hops.usual[at][to] != link  # so that without the table the packet went another way
 
 
+def test_each_node_has_a_route_by_its_own_interface_that_no_packet_takes():
+    wiring = Wiring(machine_file.of_shape("3x3"))
+    for vertex in range(wiring.nodes):
+        lines = list(wires.interfaces(wiring, vertex))
+        for other in set(range(wiring.nodes)) - {vertex}:
+            taken, spare = (line for line in lines if line.startswith(f"route replace {wires.address(other)}/32"))
+            assert " via " in taken and "metric" not in taken
+            assert spare.endswith(f"dev {wires.OWN_INTERFACE} metric 9999")
+
+
 def test_a_wrong_table_is_noticed():
     machine = machine_file.of_shape("3x3")
     wiring = Wiring(machine)

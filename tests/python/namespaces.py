@@ -1,4 +1,5 @@
-"""Testbeds as users have them: the command, and data that one node sends to another."""
+"""Testbeds in tests: whether this system makes them, a folder for those of one test, the command, and data that one
+node sends to another."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import contextlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,7 @@ def allowed() -> bool:
 NEEDS_NAMESPACES = pytest.mark.skipif(
     not allowed(), reason="no namespaces are allowed here, or iproute2 is not installed"
 )
+
 SEND = """
 import socket, sys, time
 there = socket.create_connection((sys.argv[1], 5000), timeout=5)
@@ -47,9 +50,8 @@ while True:
 """
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    """Testbeds of other users and tests are not seen."""
+def own_testbeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A fixture: a folder of testbeds for each test, which are removed after it."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
     (tmp_path / "runtime").mkdir()
     yield
