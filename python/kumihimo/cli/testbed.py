@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import sys
 import time
 from pathlib import Path
 from typing import Optional
@@ -14,12 +16,12 @@ from kumihimo import _machine, _topology
 from kumihimo.cli import machines, options, output, testbed_counters
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.testbed_counters import Name
-from kumihimo.processes import allocation, signals
+from kumihimo.processes import allocation, child_output, signals
 from kumihimo.testbed import faults, launchers, machine_file, testbeds
 from kumihimo.testbed.testbeds import TestbedPlan
 from kumihimo.testbed.wiring import Wiring
 from kumihimo.text import files
-from kumihimo.text.errors import BadInput, failed, wrong_value
+from kumihimo.text.errors import BadInput, failed, not_applicable, wrong_value
 from kumihimo.text.quantities import counted
 
 app = typer.Typer(help="Make a network of Linux namespaces on this machine and run MPI programs on it.")
@@ -28,6 +30,7 @@ LEAST_RATE, MOST_RATE = 10**5, 10**11  # bits a second
 RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmg]?)(?:bit|b)(?:/s|ps)?", re.IGNORECASE)
 BIT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 MOST_SLOTS = 1024
+MEASURE_SECONDS = 300.0
 
 
 @app.command()
@@ -104,16 +107,34 @@ def run(
     record`, `run` and others work in it as anywhere."""
     testbed = testbeds.find(name)
     vertex = faults.vertex_of(testbed.wiring, node)
-    family = testbed.plan.described.family
-    shape = {allocation.SHAPE: str(testbed.plan.described.shape)} if family == "torus" else {}
-    told = {**launchers.environment(testbed.folder), testbeds.INSIDE: str(testbed.folder), **shape}
     # The mounts of a node have a working directory of their own.
     words = testbed.within(vertex, ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command])
     testbed.enter()
-    code, _ = signals.run(words, env={**os.environ, **told})
+    code, _ = signals.run(words, env=environment_in(testbed))
     if not testbed.runs:
         raise failed(f"the command ended with testbed {testbed.name}, which was removed")
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
+
+
+def environment_in(testbed: testbeds.Testbed) -> dict[str, str]:
+    family = testbed.plan.described.family
+    shape = {allocation.SHAPE: str(testbed.plan.described.shape)} if family == "torus" else {}
+    told = {**launchers.environment(testbed.folder), testbeds.INSIDE: str(testbed.folder), **shape}
+    return {**os.environ, **told}
+
+
+def measured_step(testbed: testbeds.Testbed) -> float:
+    """Seconds of a step of a ring of all ranks, in which each sends and receives 8 bytes."""
+    ranks = testbed.wiring.nodes * testbed.plan.slots
+    if ranks < 2:
+        raise not_applicable("--measure needs a testbed with 2 ranks", ranks)
+    command = [sys.argv[0], "bench", "allreduce", "-a", "ring", "-p", str(ranks), "-b", "8", "--json"]
+    testbed.enter()
+    found = child_output.run(testbed.within(0, command), seconds=MEASURE_SECONDS, env=environment_in(testbed))
+    if found.returncode:
+        raise failed("the costs of messages could not be measured", found.stderr.strip().rpartition("\n")[2])
+    (result,) = json.loads(found.stdout)["results"]
+    return result["seconds"] / (2 * (ranks - 1))
 
 
 @app.command()
@@ -150,10 +171,16 @@ def show(those: list[testbeds.Testbed], as_json: bool, more: str = "") -> None:
 
 @app.command()
 def machine(
-    name: Name = None, out: options.written("--out -o OUT", "Machine file to write [default: standard output].") = None
+    name: Name = None,
+    measure: option("--measure", "Measure what a message costs while all ranks send.") = False,
+    out: options.written("--out -o OUT", "Machine file to write [default: standard output].") = None,
 ) -> None:
-    """Write the machine file of a testbed, for `simulate`, `replay` and `place`."""
-    text = testbeds.find(name).plan.machine
+    """Write the machine file of a testbed, for `simulate`, `replay` and `place`. Costs of messages are assumed unless
+    they are measured: nodes share the processors of this machine, so these depend on how many there are."""
+    testbed = testbeds.find(name)
+    text = testbed.plan.machine
+    if measure:
+        text = machine_file.with_step(text, measured_step(testbed))
     if out is None:
         print(text, end="")
     else:

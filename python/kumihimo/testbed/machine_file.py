@@ -64,3 +64,13 @@ def of_shape(shape: str) -> _machine.Machine:
     """A torus or mesh of which only the links are known yet."""
     topology = f'[topology]\nfamily = "torus"\nshape = "{shape}"\n'
     return _machine.parse(text_of("testbed", shape, topology, 1, 1, 100_000_000, 0.0), f"the shape {shape}")
+
+
+def with_step(text: str, seconds: float) -> str:
+    """The file with the measured time of a step of a ring, half of it the cost of a message and half what follows its
+    arrival: their sum is what counts in every algorithm."""
+    said = "half a step of a ring of all ranks at once, 8 bytes each, by kumihimo's engine over MPI"
+    hop = float(re.search(r'^hop_latency = { value = "([\d.e+-]+) us"', text, re.MULTILINE)[1])
+    cost = max(0.5, (seconds * 1e6 - hop) / 2)
+    row = f'{{ value = "{cost:.3g} us", measured = "{said}" }}'
+    return re.sub(r"^(message_cost|relay_latency) = .*", lambda match: f"{match[1]} = {row}", text, flags=re.MULTILINE)

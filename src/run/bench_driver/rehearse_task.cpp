@@ -130,12 +130,20 @@ class Rehearsal {
   Result<double> median_batch(BenchCandidate& candidate, const BenchVectors::Set& set, const Batch& batch) {
     const auto call = [&] { return candidate.call(set); };
     Status status = Nothing{};
-    batch(call, warm_up_calls, status); // the first makes what it needs
-    const std::int64_t start = measure::now_ns();
-    batch(call, warm_up_calls, status);
-    const double turn = mean(measure::now_ns() - start, warm_up_calls);         // with what comes between
+    const auto turn_of = [&](std::int64_t calls) { // with what comes between
+      const std::int64_t start = measure::now_ns();
+      batch(call, calls, status);
+      return mean(measure::now_ns() - start, calls);
+    };
+    batch(call, 1, status); // makes what it needs
+    double turn = turn_of(1);
+    const bool is_long = turn > case_seconds_; // then it is as warm as it gets
+    if (!is_long) {
+      batch(call, warm_up_calls, status);
+      turn = turn_of(warm_up_calls);
+    }
     const double wanted = case_seconds_ / (2 * batches) / std::max(turn, 1e-9); // two ways
-    const auto calls = static_cast<std::int64_t>(std::clamp(wanted, least_calls, most_calls));
+    const auto calls = static_cast<std::int64_t>(std::clamp(wanted, is_long ? 1 : least_calls, most_calls));
     std::vector<double> means;
     for (std::int64_t i = 0; i < batches; ++i) {
       job_.barrier();
