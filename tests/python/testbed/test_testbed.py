@@ -162,6 +162,20 @@ def test_an_idle_link_carries_nothing_ahead_of_its_rate():
 
 
 @pytest.mark.mpi
+def test_the_cost_of_a_message_is_measured_in_the_testbed(tmp_path):
+    right("up", "3x2")
+    assumed, measured = tmp_path / "assumed.toml", tmp_path / "measured.toml"
+    right("machine", "--out", str(assumed))
+    right("machine", "--measure", "--out", str(measured))
+    changed = [(a, b) for a, b in zip(assumed.read_text().splitlines(), measured.read_text().splitlines()) if a != b]
+    assert [new.split()[0] for _, new in changed] == ["message_cost", "relay_latency"]
+    assert all("measured = " in new for _, new in changed)
+    assert kumihimo("simulate", "allreduce", "-a", "ring", "-b", "8", "-m", str(measured)).returncode == 0
+    right("up", "1", "--name", "one")
+    assert "needs a testbed with 2 ranks" in sentence("machine", "--measure", "--name", "one")
+
+
+@pytest.mark.mpi
 def test_a_job_on_a_part_of_a_testbed_has_the_shape_of_that_part():
     right("up", "3x2x2", "--slots", "2")
     measured = ("bench", "allreduce", "--bytes", "64KiB", "-a", "trinaryx3", "--check", "--json")
