@@ -87,11 +87,13 @@ double InterleavedMeasurement::timed_turn(std::int64_t turn) {
   return job_.largest({measure::seconds_since(start)})[0];
 }
 
-// Those that take `times` as long as TurnOptions::hopeless says keep the one time that they have.
+// Those that take `times` as long as TurnOptions::hopeless says in every call so far keep the times that they have: one
+// call may have been disturbed.
 void InterleavedMeasurement::leave_out_hopeless(double times) {
   if (options_.hopeless <= 0) return;
   std::vector<double> mine;
-  for (const auto& c : candidates_) mine.push_back(c->seconds.empty() ? c->first_seconds : c->seconds.back());
+  for (const auto& c : candidates_)
+    mine.push_back(c->seconds.empty() ? c->first_seconds : std::min(c->first_seconds, c->seconds.back()));
   const std::vector<double> all = job_.largest(mine);
   const double most = times * options_.hopeless * *std::min_element(all.begin(), all.end());
   std::erase_if(order_, [&](std::size_t i) { return all[i] > most; });
