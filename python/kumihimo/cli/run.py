@@ -13,6 +13,7 @@ from kumihimo import _schedule
 from kumihimo.cli.options import argument, duration, option, written
 from kumihimo.cli.output import OwnWork, interrupted, message, write_json
 from kumihimo.processes import allocation
+from kumihimo.processes.signals import LATE, LATE_SECONDS
 from kumihimo.run import wisdom_reading
 from kumihimo.run.program_keys import key_of
 from kumihimo.text import files
@@ -105,6 +106,8 @@ def command(
     if not first:
         raise SystemExit(code)
     own = OwnWork()
+    if timeout and code == LATE:
+        message(f"the launcher did not end within {LATE_SECONDS:g} s after ranks had given up, and was ended")
     if not found:
         with own.step("the summary"):
             messages = interrupted(signals, INTERRUPTED[summary is not None])

@@ -14,7 +14,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from kumihimo.processes import children, launch_lines
@@ -24,13 +24,18 @@ NOTICES = (signal.SIGUSR1, signal.SIGUSR2)  # after which a program goes on
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, *NOTICES)
 PATIENCE = 2.0  # seconds for a launcher that a script has left, and that may have the signal
 LAST_SECONDS = 10.0  # for launchers to end their ranks
+LATE_SECONDS = 15.0  # for a launcher whose ranks have given up: it may wait for one behind a cut link for ever
+LATE = 124  # the exit status then, as that of `timeout`
 GRACE = 0.2  # seconds in which a sender that goes from process to process comes to all of them
 
 
-def run(command: Sequence[str], whole: bool = False, **options: object) -> tuple[int, tuple[str, ...]]:
+def run(
+    command: Sequence[str], whole: bool = False, given_up: Callable[[], bool] | None = None, **options: object
+) -> tuple[int, tuple[str, ...]]:
     """The exit status, 128 and its number where a signal ended the launcher; and the names of the signals that came,
     notices aside. `whole`: a signal ends all launchers below the command. Else a script may end before its launcher
-    does, and srun only shows its state at the first SIGINT."""
+    does, and srun only shows its state at the first SIGINT. `given_up`: whether ranks have ended the job; LATE_SECONDS
+    later the launcher is ended."""
     relay = Relay(whole)
     before = {number: signal.getsignal(number) for number in NUMBERS}
     heeded = [number for number in NUMBERS if before[number] != signal.SIG_IGN]  # as SIGHUP is not under nohup
@@ -40,7 +45,7 @@ def run(command: Sequence[str], whole: bool = False, **options: object) -> tuple
         relay.start(command, **options)
         # Background jobs of a script ignore it, and hand that down to the launcher, which is asked all the same.
         signal.signal(signal.SIGINT, relay.take)
-        code = relay.process.wait()
+        code = relay.process.wait() if given_up is None else relay.wait(given_up)
         relay.end_launchers()
     finally:
         for number, handler in before.items():
@@ -88,6 +93,23 @@ class Relay:
         while self._at_hand == 1 and self._sent_to_all:
             self._stop_witness_process()
         self._at_hand -= 1
+
+    def wait(self, given_up: Callable[[], bool]) -> int:
+        """The exit status, or LATE."""
+        process, late = self.process, None
+        while late is None or time.monotonic() < late + LATE_SECONDS:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.wait(timeout=1)
+            late = late or (time.monotonic() if given_up() else None)
+        there = below(process.pid) | {process.pid}
+        terminate(there)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=LAST_SECONDS)
+        for pid in filter(is_running, there):  # what leads to other nodes, too
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait()
+        return LATE
 
     def end_launchers(self) -> None:
         """Those that a script has left behind."""

@@ -340,7 +340,11 @@ int Interposer::raise(const Error& error, std::optional<mpi::Handle> communicato
   const auto write_briefly = [] { return std::fputs("kumihimo: no memory is left; see ulimit -v\n", stderr); };
   if (!has_raised_.exchange(true)) attempted([&] { return write(error.sentence()), 0; }, write_briefly);
   const int code = error.truncation ? library_.constants.error_truncate : library_.constants.error_other;
-  if (communicator) library_.call.Comm_call_errhandler(*communicator, code);
+  if (communicator) {
+    Watchdog::give_up(); // the handler may not return
+    library_.call.Comm_call_errhandler(*communicator, code);
+    Watchdog::go_on();
+  }
   return code;
 }
 

@@ -89,6 +89,12 @@ std::string rank_by_launcher() {
   return fmt::format("process {}", getpid());
 }
 
+// Empty without a summary, whose folder is that of the run.
+std::string file_of_giving_up() {
+  const char* const summary = std::getenv("KUMIHIMO_SUMMARY");
+  return summary && *summary ? fmt::format("{}.given_up{}", summary, getpid()) : "";
+}
+
 } // namespace
 
 std::atomic<bool> Watchdog::watches = false;
@@ -105,6 +111,15 @@ void Watchdog::note(const mpi_hooks::HookedCall& call) {
 void Watchdog::leave() {
   if (!is_on()) return;
   if (WatchedCall* const watched = mine.call()) watched->since.store(0, std::memory_order_relaxed);
+}
+
+void Watchdog::give_up() {
+  if (const std::string path = file_of_giving_up(); is_on() && !path.empty())
+    if (std::FILE* const file = std::fopen(path.c_str(), "w")) std::fclose(file); // other nodes may lack the folder
+}
+
+void Watchdog::go_on() {
+  if (const std::string path = file_of_giving_up(); is_on() && !path.empty()) std::remove(path.c_str());
 }
 
 void Watchdog::begin(double seconds) {
@@ -143,6 +158,7 @@ void Watchdog::end(const std::string& what, double seconds) {
                              silent.empty() ? "" : "no answer over TCP from " + silent,
                              "check that all ranks still run, or give a longer --timeout");
   std::fprintf(stderr, "kumihimo: %s: %s\n", whose.c_str(), visible(error.sentence()).c_str());
+  give_up();
   std::this_thread::sleep_for(for_words);
   mpi_hooks::PreloadCheck::abandon();
   if (library) library->call.Abort(library->constants.comm_world, 1);

@@ -29,6 +29,11 @@ class Watchdog {
   }
   static void leave();
 
+  // Tells `kumihimo run` by a file that this process ends the job, so that a launcher which waits for a lost rank is
+  // ended, too; and that the program goes on nevertheless.
+  static void give_up();
+  static void go_on();
+
  private:
   static void note(const mpi_hooks::HookedCall& call);
   [[noreturn]] static void watch(double seconds);
