@@ -14,7 +14,7 @@ static int ranks, rank;
 static double *in, *out;
 
 static void call(const char* name, int count) {
-  const int block = count / ranks;
+  const int block = count / ranks > 0 ? count / ranks : 1;
   if (!strcmp(name, "allreduce"))
     MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   else if (!strcmp(name, "bcast"))
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   double slowest = 0;
   for (int i = 4; i < argc && slowest < limit; ++i) {
     const long bytes = atol(argv[i]);
-    const int count = (int)(bytes / 8 / ranks > 0 ? bytes / 8 : ranks);
+    const int count = (int)(bytes / 8 > 0 ? bytes / 8 : 1);
     in = calloc((size_t)count + (size_t)ranks, 8);
     out = calloc((size_t)count + (size_t)ranks, 8);
     for (int c = 0; c <= calls; ++c) {

@@ -99,14 +99,18 @@ class Bench:
             print(self.row(collective, size, times, chosen), flush=True)
 
     def row(self, collective: str, size: int, times: dict, chosen: list[dict]) -> str:
-        found = {way: median(of[size]) for way, of in times.items() if len(of[size]) >= self.asked.rounds}
-        best = min((way for way in found if way != OURS), key=lambda way: found[way])
-        ratio = _measure.compare(list(zip(times[best][size], times[OURS][size])))
+        """Of the ways that ran in all rounds."""
+        found = {way: median(of[size]) for way, of in times.items() if len(of[size]) == self.asked.rounds}
         choice = self.choice_at(chosen, collective, size)
-        cells = [with_unit(size), seconds_text(found[OURS]), self.predicted(collective, choice, size)]
-        cells += [seconds_text(found[OWN]), f"{seconds_text(found[best])} {best}", f"{ratio.ratio:.2f}"]
-        cells += [f"{ratio.ratio_low:.2f}..{ratio.ratio_high:.2f}", choice["algorithm"] if choice else "library"]
-        return "| " + " | ".join(cells) + " |"
+        cells = [with_unit(size), "-", self.predicted(collective, choice, size), "-", "-", "", ""]
+        cells[1], cells[3] = (seconds_text(found[way]) if way in found else "-" for way in (OURS, OWN))
+        if theirs := [way for way in found if way != OURS]:
+            best = min(theirs, key=lambda way: found[way])
+            cells[4] = f"{seconds_text(found[best])} {best}"
+            if OURS in found:
+                ratio = _measure.compare(list(zip(times[best][size], times[OURS][size])))
+                cells[5:] = [f"{ratio.ratio:.2f}", f"{ratio.ratio_low:.2f}..{ratio.ratio_high:.2f}"]
+        return "| " + " | ".join([*cells, choice["algorithm"] if choice else "library"]) + " |"
 
     def choice_at(self, chosen: list[dict], collective: str, size: int) -> dict | None:
         """What runs a call."""
@@ -154,9 +158,9 @@ class Bench:
             command = [KUMIHIMO, "run", "--wisdom", str(self.wisdom), "--", *command]
         found: dict[int, list[float]] = {}
         try:
-            text = self.kumihimo(*self.inside(), *command, environment=settings)
-        except subprocess.CalledProcessError as error:
-            print(f"{collective} by {way} failed: {error.stderr[-300:]}", file=sys.stderr)
+            text = self.kumihimo(*self.inside(), *command, environment=settings, seconds=LAUNCH_SECONDS)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+            print(f"{collective} by {way} failed: {error}", file=sys.stderr)
             return {}
         for line in text.splitlines():
             size, seconds = line.split()
@@ -166,11 +170,9 @@ class Bench:
     def inside(self) -> tuple[str, ...]:
         return ("testbed", "run", "--name", NAME, "--")
 
-    def kumihimo(self, *words: str, environment: dict[str, str] | None = None) -> str:
-        command = [KUMIHIMO, *words]
-        done = subprocess.run(
-            command, env={**os.environ, **(environment or {})}, capture_output=True, text=True, timeout=3600, check=True
-        )
+    def kumihimo(self, *words: str, environment: dict[str, str] | None = None, seconds: float | None = None) -> str:
+        settings = {"env": {**os.environ, **(environment or {})}, "timeout": seconds}
+        done = subprocess.run([KUMIHIMO, *words], capture_output=True, text=True, check=True, **settings)
         return done.stdout
 
 

@@ -117,10 +117,13 @@ def run(
 
 
 def environment_in(testbed: testbeds.Testbed) -> dict[str, str]:
-    family = testbed.plan.described.family
-    shape = {allocation.SHAPE: str(testbed.plan.described.shape)} if family == "torus" else {}
-    told = {**launchers.environment(testbed.folder), testbeds.INSIDE: str(testbed.folder), **shape}
-    return {**os.environ, **told}
+    plan = testbed.plan
+    told = {
+        testbeds.INSIDE: str(testbed.folder),
+        allocation.SHAPE: str(plan.described.shape) if plan.described.family == "torus" else "",
+        allocation.LINKS: f"{plan.described.network}, {plan.rate} bit/s, {plan.latency} s",
+    }
+    return {**os.environ, **launchers.environment(testbed.folder), **told}
 
 
 def measured_step(testbed: testbeds.Testbed) -> float:
@@ -128,7 +131,8 @@ def measured_step(testbed: testbeds.Testbed) -> float:
     ranks = testbed.wiring.nodes * testbed.plan.slots
     if ranks < 2:
         raise not_applicable("--measure needs a testbed with 2 ranks", ranks)
-    command = [sys.argv[0], "bench", "allreduce", "-a", "ring", "-p", str(ranks), "-b", "8", "--json"]
+    own = str(Path(sys.argv[0]).resolve())
+    command = [own, "bench", "allreduce", "-a", "ring", "-p", str(ranks), "-b", str(8 * ranks), "--json"]
     testbed.enter()
     found = child_output.run(testbed.within(0, command), seconds=MEASURE_SECONDS, env=environment_in(testbed))
     if found.returncode:

@@ -16,7 +16,7 @@ from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenFolder, WrittenWhole
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import Ranks
-from kumihimo.processes import launcher_environment, mpi
+from kumihimo.processes import allocation, launcher_environment, mpi
 from kumihimo.run import wisdom_reading
 from kumihimo.run.preload import HANDED_ON
 from kumihimo.run.profile import collectives as collectives_of
@@ -38,6 +38,7 @@ SETTINGS = (
     "PMIX_MCA_",
     "MPIR_CVAR_",
     "UCX_",
+    allocation.LINKS,
     *HANDED_ON,
 )  # prefixes of settings
 
@@ -46,7 +47,9 @@ def command(
     collectives: argument(
         "[COLLECTIVE...]", "Collectives [default: allreduce bcast reduce].", Optional[list[str]]
     ) = None,
-    ranks: option("--ranks -p P[,P..]", "Numbers of ranks [default: 2, 4 and one per processor].") = None,
+    ranks: option(
+        "--ranks -p P[,P..]", "Numbers of ranks [default: 2, 4 and one per processor; in a testbed one per slot]."
+    ) = None,
     ranks_per_node: option("--ranks-per-node G", "Emulate nodes of G ranks, or of 4,3,5 ranks [default: none].") = None,
     sizes: option("--bytes -b SIZES", "Message sizes: 64KiB or 8..16MiB (doubling) [default: 8..16MiB].") = None,
     profile: option("--profile FILE", "Tune what this program asked for, as `kumihimo record` wrote it.", Path) = None,

@@ -15,6 +15,7 @@ from kumihimo.text.errors import missing, wrong_value
 
 ENVIRONMENT = "env"
 SHAPE, HOSTS = "KUMIHIMO_SHAPE", "KUMIHIMO_HOSTS"  # src/network/topology/place_in_shape.hpp
+LINKS = "KUMIHIMO_TESTBED_LINKS"  # what the links of a testbed are: measurements are for one kind
 VARIABLES = ("SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", HOSTS)
 KNOWN = f"{', '.join(VARIABLES[:-1])} or {VARIABLES[-1]}"
 MOST_RANKS_OF_A_HOST = 2**20
@@ -46,11 +47,6 @@ def read(text: str, environment: Mapping[str, str]) -> Allocation:
         hosts += found
         ranks += [_count(each if colon else "1", f"'{text}'")] * len(found)
     return _made(hosts, ranks, f"'{text}'")
-
-
-def is_in(environment: Mapping[str, str]) -> bool:
-    """Whether of_environment() finds one."""
-    return any(environment.get(name) for name in (*VARIABLES, "SLURM_NODELIST"))
 
 
 def of_environment(environment: Mapping[str, str]) -> Allocation:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kumihimo.processes import launch_lines, launcher_environment, signals
+from kumihimo.processes import allocation, launch_lines, launcher_environment, signals
 from kumihimo.processes.mpi import library_of, version_text
 from kumihimo.processes.package_files import program
 from kumihimo.run import program_keys, run_summary, wisdom_reading
@@ -42,9 +42,15 @@ OBJECTS = (
 )
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher
 OURS = "KUMIHIMO_"  # begins the names of settings in the environment
-# Set by the user for all processes: how memory is written to (kernels/copy.hpp), and the network between nodes
-# (mpi_transport/networks).
-HANDED_ON = ("KUMIHIMO_SHARED_STORES", "KUMIHIMO_STREAMING_BYTES", "KUMIHIMO_NETWORK")
+# Set by the user for all processes: how memory is written to (kernels/copy.hpp), the network between nodes
+# (mpi_transport/networks), and what the job's nodes are (topology/place_in_shape.hpp).
+HANDED_ON = (
+    "KUMIHIMO_SHARED_STORES",
+    "KUMIHIMO_STREAMING_BYTES",
+    "KUMIHIMO_NETWORK",
+    allocation.SHAPE,
+    allocation.HOSTS,
+)
 LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds the processes' lists of who has the object
 SLURM_EXPORT = "SLURM_EXPORT_ENV"  # --export of the srun lines of a job; sbatch --export=NONE sets it
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
@@ -70,7 +76,7 @@ def run(
     launcher = found(command)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as place:
         summary = Path(place) / "summary.json"
-        given = {f"{OURS}{name}": value for name, value in settings.items() if value}
+        given = handed_on() | {f"{OURS}{name}": value for name, value in settings.items() if value}
         family = family_of(Path(launcher))
         suffix = suffix_of(library_beside(Path(launcher), family))
         # In the names of the job's lists, for forget_lists(). The ranks of a launch would each give another one.
@@ -79,7 +85,6 @@ def run(
         if key := program_keys.key_of(command):
             given[f"{OURS}PROGRAM"] = key
         given |= {f"{OURS}MARK": mark} if mark else {}
-        given |= handed_on()
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         if SLURM_EXPORT in inherited:
             inherited[SLURM_EXPORT] = exporting(inherited[SLURM_EXPORT], given)

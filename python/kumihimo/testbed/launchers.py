@@ -47,7 +47,8 @@ def write(folder: Path, wires: Wiring, processes: Sequence[int], slots: int) -> 
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """For Open MPI 4 and 5 and for MPICH 4 and 5. What the user has set stays."""
+    """For Open MPI 4 and 5 and for MPICH 4 and 5. What the user has set stays, but for the testbed's own nodes and
+    wisdom."""
     agent, hostfile, net = str(folder / "agent"), str(folder / "hostfile"), f"{address(0)}/16"
     own_files = str(folder / "tmp")  # named by host and process, whose numbers are another testbed's, too
     open_mpi = {
@@ -71,8 +72,6 @@ def environment(folder: Path) -> dict[str, str]:
         "hwloc_default_binding_policy": "none",
     }
     wanted = {
-        allocation.HOSTS: hostfile,
-        "KUMIHIMO_WISDOM_FOLDER": str(folder / "wisdom"),
         **{f"OMPI_MCA_{name}": value for name, value in open_mpi.items()},
         **{f"PRTE_MCA_{name}": value for name, value in prrte.items()},
         "PMIX_MCA_ptl_tcp_if_include": net,
@@ -94,4 +93,5 @@ def environment(folder: Path) -> dict[str, str]:
         # 500 kB by 27 ranks on 2 processors took 1.8 s, and 0.6 s with messages that are sent at once.
         "UCX_RNDV_THRESH": "inf",
     }
-    return {name: value for name, value in wanted.items() if name not in os.environ}
+    own = {allocation.HOSTS: hostfile, "KUMIHIMO_WISDOM_FOLDER": str(folder / "wisdom")}
+    return {**{name: value for name, value in wanted.items() if name not in os.environ}, **own}

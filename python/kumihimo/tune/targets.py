@@ -171,10 +171,11 @@ def in_form(case: BenchCase, form: Form) -> BenchCase:
 
 
 def usual_ranks(family: str) -> list[int]:
-    """All of the allocation that this runs in; without one 2, 4 and a rank a processor; more ranks than processors only
-    where waiting ranks make room for each other, as Open MPI's do."""
-    if allocation.is_in(os.environ):
-        return [sum(allocation.of_environment(os.environ).ranks)]
+    """In a testbed a rank for each slot. Else 2, 4 and a rank a processor; more ranks than processors only where
+    waiting ranks make room for each other, as Open MPI's do."""
+    slots = sum(allocation.of_environment(os.environ).ranks) if os.environ.get(allocation.HOSTS) else 0
+    if slots > 1:
+        return [slots]
     processors = mpi.available_processors()
     wanted = sorted({2, 4, max(2, processors)})
     return [ranks for ranks in wanted if ranks <= max(2, processors) or family == "openmpi"]

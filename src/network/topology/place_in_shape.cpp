@@ -4,18 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <string>
 
 namespace kumihimo {
 namespace {
 
-// The number of this host's line; -1: it has none.
+// The number of this host among those of the file, of which one may have several lines; -1: it has none.
 std::int32_t place_of(std::string_view host, std::string_view hosts) {
-  std::int32_t place = 0;
+  std::set<std::string_view> earlier;
   for (TextLines lines(hosts); lines.are_left();) {
-    const std::string_view line = lines.next(), name = line.substr(0, line.find_first_of(" \t\r:#"));
-    if (name == host) return place;
-    place += !name.empty();
+    const std::string_view line = trimmed(lines.next(), " \t\r"), name = line.substr(0, line.find_first_of(" \t:#"));
+    if (name == host) return static_cast<std::int32_t>(earlier.size());
+    if (!name.empty()) earlier.insert(name);
   }
   return -1;
 }

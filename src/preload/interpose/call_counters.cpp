@@ -12,7 +12,7 @@ const ReasonText& text_of(Reason reason) {
       {"other_type", "a derived type with a predefined operation, or a predefined type without a reduction kernel"},
       {"other_op", "an operation without a reduction kernel for the type"},
       {"between", "an intercommunicator"},
-      {"disagreement", "the ranks disagree on wisdom, settings or version"},
+      {"disagreement", "the ranks disagree on wisdom, shape, settings or version"},
       {"no_plan", "the algorithm does not fit the call, or memory was short"},
       {"too_many", "too many different calls on one communicator"},
       {"not_connected", "a non-blocking call on a communicator that no blocking call had set up"},

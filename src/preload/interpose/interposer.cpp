@@ -92,8 +92,8 @@ Interposer::Interposer(mpi::Library library)
   }
   if (Result<std::optional<PlaceInShape>> place = mpi::own_place(library_, this->rank(), this->ranks()))
     place_ = *place;
-  else
-    say_once_for_all(place.error().sentence() + "; the shape is ignored");
+  else if (rank() == 0 || !variable(hosts_variable).empty()) // which may lack the node of this rank alone
+    say(place.error().sentence() + "; the shape is ignored");
   if (std::string& reorder = settings_.reorder;
       !reorder.empty() && reorder != "off" && reorder != "reverse" && reorder != "packages")
     say_once_for_all(

@@ -53,31 +53,31 @@ InterleavedMeasurement::InterleavedMeasurement(MpiJob& job, TurnOptions options,
 }
 
 TurnOptions turn_options(const BenchTask& task) {
-  return {task.case_seconds, task.turns_at_least, task.turns_at_most, task.hopeless, false};
+  return {task.case_seconds, task.turns_at_least, task.turns_at_most, task.hopeless, task.long_call_seconds, false};
 }
 
 Status InterleavedMeasurement::measure() {
-  const double budget = options_.candidate_seconds * static_cast<double>(candidates_.size());
-  double first = 0;
-  for (auto& c : candidates_) {
+  for (auto& c : candidates_)
     if (Status s = first_call(*c); !s) return s;
-    first += c->first_seconds;
-  }
   order_.resize(candidates_.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
-  if (first > budget) leave_out_hopeless(first_calls_too_slow);
+  const auto all = static_cast<double>(candidates_.size());
+  const double budget = options_.candidate_seconds * all;
   std::int64_t turn = 0;
   double each = timed_turn(turn++);
-  if (each > budget) { // calls so long are as warm as they get
-    leave_out_hopeless(1);
+  const bool is_long = each > std::max(budget, options_.long_call_seconds * all); // then calls are as warm as they get
+  if (is_long) {
+    leave_out_hopeless();
   } else {
     each = (each + timed_turn(turn++)) / 2;
-    for (auto& c : candidates_) c->seconds.clear(), c->processor_time = {};
+    for (auto& c : candidates_) {
+      c->seconds.clear();
+      c->processor_time = {};
+    }
   }
-  const auto taken = static_cast<std::int64_t>(candidates_[order_[0]]->seconds.size());
   const auto turns =
       std::clamp(static_cast<std::int64_t>(budget / std::max(each, 1e-9)), options_.at_least, options_.at_most);
-  for (const std::int64_t end = turn + turns - taken; turn < end; ++turn) take_turn(turn);
+  for (const std::int64_t end = turn + turns - is_long; turn < end; ++turn) take_turn(turn);
   return Nothing{};
 }
 
@@ -87,18 +87,15 @@ double InterleavedMeasurement::timed_turn(std::int64_t turn) {
   return job_.largest({measure::seconds_since(start)})[0];
 }
 
-// Those that take `times` as long as TurnOptions::hopeless says in every call so far keep the times that they have: one
-// call may have been disturbed.
-void InterleavedMeasurement::leave_out_hopeless(double times) {
+// Those that take as many times as long as the fastest as TurnOptions::hopeless says, in the first call and in the
+// second, keep the time of the second. The last candidate stays: it is what the others are compared with.
+void InterleavedMeasurement::leave_out_hopeless() {
   if (options_.hopeless <= 0) return;
   std::vector<double> mine;
-  for (const auto& c : candidates_)
-    mine.push_back(c->seconds.empty() ? c->first_seconds : std::min(c->first_seconds, c->seconds.back()));
+  for (const auto& c : candidates_) mine.push_back(std::min(c->first_seconds, c->seconds.back()));
   const std::vector<double> all = job_.largest(mine);
-  const double most = times * options_.hopeless * *std::min_element(all.begin(), all.end());
-  std::erase_if(order_, [&](std::size_t i) { return all[i] > most; });
-  for (std::size_t i = 0; i < candidates_.size(); ++i)
-    if (all[i] > most && candidates_[i]->seconds.empty()) candidates_[i]->seconds.push_back(all[i]);
+  const double most = options_.hopeless * *std::min_element(all.begin(), all.end());
+  std::erase_if(order_, [&](std::size_t i) { return all[i] > most && i + 1 < all.size(); });
 }
 
 json InterleavedMeasurement::result_of(const BenchCandidate& c) const {

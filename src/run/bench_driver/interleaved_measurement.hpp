@@ -31,7 +31,8 @@ struct TurnOptions {
   double candidate_seconds = 0.05; // for one candidate, all its turns together
   std::int64_t at_least = 6, at_most = 1000;
   double hopeless = 0; // times the time of the fastest: slower ones are left out of later turns, if calls take long
-  bool begins_together = false; // if all ranks are on one node
+  double long_call_seconds = 0.02; // in the mean of the first turn
+  bool begins_together = false;    // if all ranks are on one node
 };
 TurnOptions turn_options(const BenchTask& task);
 
@@ -53,7 +54,7 @@ class InterleavedMeasurement {
   nlohmann::json processor_time_of(const BenchCandidate& candidate) const;
   std::int64_t begin() const;
   double timed_turn(std::int64_t turn);
-  void leave_out_hopeless(double times);
+  void leave_out_hopeless();
   void take_turn(std::int64_t turn);
   void sample(BenchCandidate& candidate, std::int64_t turn);
 

@@ -137,7 +137,8 @@ class Rehearsal {
     };
     batch(call, 1, status); // makes what it needs
     double turn = turn_of(1);
-    const bool is_long = turn > case_seconds_; // then it is as warm as it gets
+    if (turn > case_seconds_) turn = std::min(turn, turn_of(1)); // the first may have been disturbed
+    const bool is_long = turn > case_seconds_;                   // then it is as warm as it gets
     if (!is_long) {
       batch(call, warm_up_calls, status);
       turn = turn_of(warm_up_calls);

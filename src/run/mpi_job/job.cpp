@@ -4,6 +4,7 @@
 #include "mpi_transport/open_transport.hpp"
 #include "shared_memory/affinity.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -28,10 +29,10 @@ constexpr std::chrono::milliseconds time_to_forward{500};
 
 // Of the kernel that runs now: nodes that are containers or namespaces of one machine share its processors. Where it
 // does not tell, of the node.
-std::int64_t machine_hash(const std::string& node) {
+std::uint64_t machine_hash(const std::string& node) {
   std::string started;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> started;
-  return static_cast<std::int64_t>(hash_of(started.empty() ? node : started));
+  return hash_of(started.empty() ? node : started);
 }
 
 // Text of rank `from` on all ranks.
@@ -58,7 +59,7 @@ Result<std::unique_ptr<MpiJob>> MpiJob::start(const std::string& library_path) {
   call.Comm_rank(job->world(), &job->rank_);
   call.Comm_size(job->world(), &job->ranks_);
   job->processors_ = std::max(1, static_cast<std::int32_t>(shared_memory::allowed_processors().size()));
-  if (auto place = mpi::own_place(job->library_, job->rank_, job->ranks_)) job->place_ = *place;
+  job->find_place();
   job->nodes_ = job->launched_nodes_ = job->find_nodes();
   return job;
 }
@@ -80,35 +81,25 @@ MpiJob::~MpiJob() {
   library_.as_programs_call_it().call.Finalize(); // an interposer that is loaded lets go of what it has
 }
 
-void MpiJob::pin() {
-  LocalRank local{.rank = 0, .ranks = 0};
-  for (const MachineRank& other : on_this_machine()) {
-    local.bound_already |= !other.has_my_processors;
-    local.rank += other.rank < rank_;
-    ++local.ranks;
-  }
-  pinning_ = mpi_job::pin(local);
-}
+void MpiJob::pin() { pinning_ = mpi_job::pin(among_sharers()); }
 
+// Nodes may be namespaces of one machine. What launchers bind are the ranks of a node.
 LocalRank MpiJob::among_sharers() const {
+  const auto own_machine = static_cast<std::int64_t>(machine_hash(mpi::processor_name(library_)));
+  const std::vector<std::int64_t> machines = gather(own_machine),
+                                  processors = gather(static_cast<std::int64_t>(allowed_processors_hash()));
+  const auto at = [](const auto& of_rank, std::int32_t r) { return of_rank[static_cast<std::size_t>(r)]; };
   LocalRank local{.rank = 0, .ranks = 0};
-  for (const MachineRank& other : on_this_machine()) {
-    local.bound_already |= !other.has_my_processors;
-    local.rank += other.has_my_processors && other.rank < rank_;
-    local.ranks += other.has_my_processors;
+  for (std::int32_t r = 0; r < ranks_; ++r) {
+    if (at(machines, r) != own_machine) continue;
+    if (at(processors, r) == at(processors, rank_)) {
+      local.rank += r < rank_;
+      ++local.ranks;
+    } else if (at(nodes_.node_of_rank, r) == at(nodes_.node_of_rank, rank_)) {
+      local.bound_already = true;
+    }
   }
   return local;
-}
-
-std::vector<MpiJob::MachineRank> MpiJob::on_this_machine() const {
-  const std::int64_t mine[2] = {machine_hash(mpi::processor_name(library_)),
-                                static_cast<std::int64_t>(allowed_processors_hash())};
-  std::vector<std::int64_t> machines = gather(mine[0]), processors = gather(mine[1]);
-  std::vector<MachineRank> found;
-  for (std::int32_t r = 0; r < ranks_; ++r)
-    if (machines[static_cast<std::size_t>(r)] == mine[0])
-      found.push_back({r, processors[static_cast<std::size_t>(r)] == mine[1]});
-  return found;
 }
 
 Result<transport::Transport*> MpiJob::transport(const mpi_transport::TransportOptions& options) {
@@ -187,6 +178,20 @@ std::vector<std::int64_t> MpiJob::gather(std::int64_t mine) const {
   return all;
 }
 
+// All ranks take the same shape, or none does.
+void MpiJob::find_place() {
+  auto place = mpi::own_place(library_, rank_, ranks_);
+  Status s = agree(place);
+  const std::string shape = place && *place ? (*place)->nodes.text() : "";
+  if (s && !all(shared_text(library_, world(), shape, 0) == shape))
+    s = wrong_value(fmt::format("all ranks must have the same {}", shape_variable), "different ones");
+  if (!s) {
+    notes_.push_back(s.error().sentence() + "; the shape is ignored");
+    return;
+  }
+  place_ = *place;
+}
+
 Nodes MpiJob::find_nodes() const {
   std::array<char, 512> name{}; // MPI_MAX_PROCESSOR_NAME is 128 or 256, and an end of text
   int length = 0;
@@ -199,10 +204,10 @@ Nodes MpiJob::find_nodes() const {
   for (auto at = all.begin(); at != all.end(); at += each) names.emplace_back(&*at);
   Nodes nodes = nodes_of(names);
   if (!nodes.are_several()) return nodes;
-  const std::vector<std::int64_t> places = gather(place_ ? place_->node.value : -1);
-  if (std::find(places.begin(), places.end(), -1) != places.end()) return nodes;
+  if (!place_) return nodes;
   nodes.shape = place_->nodes;
-  for (const std::int64_t place : places) nodes.place_of_rank.push_back(NodeId{static_cast<std::int32_t>(place)});
+  for (const std::int64_t place : gather(place_->node.value))
+    nodes.place_of_rank.push_back(NodeId{static_cast<std::int32_t>(place)});
   return nodes;
 }
 

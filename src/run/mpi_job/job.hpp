@@ -81,14 +81,7 @@ class MpiJob {
   Nodes find_nodes() const; // collective
   std::vector<double> combined(const std::vector<double>& mine, Operation operation) const;
   mpi::Library library_;
-  // A rank on the machine of this one, which may be on another node (a container), and whether it may run on the same
-  // processors.
-  struct MachineRank {
-    std::int32_t rank;
-    bool has_my_processors;
-  };
-  std::vector<MachineRank> on_this_machine() const; // collective
-
+  void find_place(); // collective
   std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;
   std::string pinning_ = "none";
   std::optional<PlaceInShape> place_; // of this process

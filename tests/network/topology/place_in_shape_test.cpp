@@ -33,6 +33,7 @@ TEST(PlaceInShape, AHostStandsWhereItsLineIs) {
   constexpr std::string_view hosts = "# of the testbed\nnode1 slots=2\r\n\nnode10:2\nnode2\n";
   EXPECT_EQ(place("3", hosts, {0, 2, "node10"}), 1) << "fewer ranks than nodes, in any order";
   EXPECT_EQ(place("3", hosts, {1, 2, "node1"}), 0);
+  EXPECT_EQ(place("2", "a\na\n b\nb\n", {3, 4, "b"}), 1) << "a line for each rank, as of PBS";
   EXPECT_EQ(place("3", hosts, {5, 8, "node2"}), 2);
   EXPECT_NE(complaint("3", hosts, {0, 2, "node"}).find("no 'node' among the first 3"), std::string::npos);
   EXPECT_NE(complaint("2", hosts, {0, 2, "node2"}).find("must name the 2 nodes"), std::string::npos)
