@@ -99,3 +99,15 @@ def test_a_program_ends_when_a_node_dies_and_runs_again_when_it_is_healed(launch
         [COMMAND, "testbed", "run", "--", *launcher, "3"], capture_output=True, text=True, timeout=300
     )
     assert again.stdout == "0\n1\n2\n", again.stderr
+
+
+def test_run_on_a_part_of_a_testbed_knows_the_shape_of_that_part(launcher):
+    right("up", "3x2x2")
+    told = subprocess.run(
+        [COMMAND, "testbed", "run", "--", COMMAND, "run", "--algorithm", "trinaryx6", "--", *launcher, "3"],
+        capture_output=True,
+        text=True,
+        timeout=300 * PATIENCE,
+    )
+    assert told.returncode == 0, told.stderr
+    assert "mesh 2mx2x2" in told.stderr or "torus 2mx2x2" in told.stderr, told.stderr
