@@ -14,7 +14,7 @@ from kumihimo.testbed import comparison, counters, testbeds
 from kumihimo.testbed.comparison import LoadComparison, link_text, ratio_text
 from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.testbeds import Testbed
-from kumihimo.text.errors import failed, missing, wrong_value
+from kumihimo.text.errors import failed, missing, not_applicable, wrong_value
 from kumihimo.text.quantities import bytes_text, counted, rate_text, share_text
 
 Name = option("--name NAME", "Name of the testbed [default: the only one, or local].")
@@ -64,6 +64,8 @@ def command(
     if not 1 <= (times := 1 if times is None else times) <= TIMES:
         raise wrong_value(f"--times must be 1 to {TIMES}", times)
     testbed = testbeds.find(name)
+    if not testbed.wiring.ends and (page is not None or compare is not None):
+        raise not_applicable("the testbed has no links", None, "leave --page and --compare out")
     predicted = comparison.predicted(compare, testbed, times) if compare is not None else None  # before any work
     carried = counters.now(testbed).links
     for path, given in ((since, "--since"), (less, "--less")):

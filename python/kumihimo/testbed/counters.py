@@ -58,5 +58,5 @@ def earlier(path: Path, option: str) -> dict[int, LinkCount]:
     try:
         rows = json.loads(text)["results"]
         return {int(row["link"]): LinkCount(int(row["bytes"]), int(row["packets"]), int(row["drops"])) for row in rows}
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
         raise wrong_value(f"{option} must name what `testbed counters --json` wrote", path) from None

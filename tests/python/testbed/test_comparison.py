@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo.testbed import comparison, machine_file, page, testbeds
+from kumihimo.cli import testbed_counters
+from kumihimo.testbed import comparison, counters, machine_file, page, testbeds
 from kumihimo.testbed.comparison import LoadComparison, PredictedLoads
 from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.wiring import HEADERS
-from kumihimo.text.errors import BadInput
+from kumihimo.text.errors import BadInput, NotApplicable
 
 
 def of_topology(topology: str) -> testbeds.Testbed:
@@ -121,6 +122,7 @@ def test_a_prediction_with_other_links_is_refused(tmp_path):
         '{"results": [{"programs": "p", "link_bytes": [-1]}]}',
         '{"results": [{"programs": "p", "link_bytes": [NaN]}]}',
         '{"results": [{"programs": "p", "link_bytes": [Infinity]}]}',
+        pytest.param('{"results": [{"programs": "p", "link_bytes": [1%s]}]}' % ("0" * 400), id="400 digits"),
         '{"results": [{"programs": "p", "link_bytes": [1]}, {"programs": "p", "link_bytes": [1]}]}',
         "[" * 99_999,
     ],
@@ -130,6 +132,32 @@ def test_what_is_no_prediction_is_refused(tmp_path, text):
     file.write_text(text)
     with pytest.raises(BadInput):
         comparison.predicted(file, of_shape("3x3"), 1)
+
+
+@pytest.mark.parametrize("option", ["--page", "--compare"])
+def test_a_testbed_without_links_has_nothing_to_show_or_compare(monkeypatch, tmp_path, option):
+    monkeypatch.setattr(testbeds, "find", lambda _: of_shape("1"))
+    file = written(tmp_path, programs="p", link_bytes=[])
+    with pytest.raises(NotApplicable, match="the testbed has no links; leave --page and --compare out"):
+        testbed_counters.command(**{option.strip("-"): file})
+
+
+def counted(folder: Path, **changed: object) -> Path:
+    """A file of counters of the only link."""
+    row = {"link": 0, "bytes": 1000, "packets": 2, "drops": 0}
+    whole = {"testbed": "here", "results": [row | {key: changed.pop(key) for key in row if key in changed}]}
+    (folder / "before.json").write_text(json.dumps(whole | changed))
+    return folder / "before.json"
+
+
+def test_counters_of_an_earlier_time_are_read(tmp_path):
+    assert counters.earlier(counted(tmp_path), "--since") == {0: LinkCount(1000, 2)}
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("nan"), "many", None])
+def test_what_is_no_file_of_counters_is_refused(tmp_path, number):
+    with pytest.raises(BadInput, match="--less must name what `testbed counters --json` wrote"):
+        counters.earlier(counted(tmp_path, bytes=number), "--less")
 
 
 def test_predictions_without_links_or_of_several_algorithms_are_refused(kumihimo, tmp_path):
