@@ -37,7 +37,7 @@ def command(
         Path,
     ) = None,
     page: options.written("--page FILE", "Write a page with pictures of the links' loads (HTML).") = None,
-    watch: option("--watch", "Show the rates of the busiest links until Ctrl-C.") = False,
+    watch: option("--watch", "Show the rates of the busiest links, busy as a share of --rate, until Ctrl-C.") = False,
     every: options.duration("--every TIME", "Time between two looks of --watch [default: 2s].") = None,
     as_json: options.Json = False,
 ) -> None:
