@@ -266,7 +266,8 @@ def in_tuning(calls: dict, summary: dict, choices: list[dict]) -> str:
     found = None
     with contextlib.suppress(KeyError, TypeError, AttributeError):  # figures are for people, who may have written them
         order = bool(summary.get("reproducible")) and calls["collective"] in REDUCTIONS
-        found = wisdom_reading.speedup(calls, summary["ranks"], choices, order)
+        shapes = wisdom_reading.shapes_of_communicators(summary)
+        found = wisdom_reading.speedup(calls, summary["ranks"], choices, order, shapes)
     if found is None:
         return ""
     low, high = (f"{times:.2f}" for times in found)

@@ -14,7 +14,7 @@ from kumihimo.testbed import comparison, counters, testbeds
 from kumihimo.testbed.comparison import LoadComparison, link_text, ratio_text
 from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.testbeds import Testbed
-from kumihimo.text.errors import failed, missing, wrong_value
+from kumihimo.text.errors import failed, missing, not_applicable, wrong_value
 from kumihimo.text.quantities import bytes_text, counted, rate_text, share_text
 
 Name = option("--name NAME", "Name of the testbed [default: the only one, or local].")
@@ -37,7 +37,7 @@ def command(
         Path,
     ) = None,
     page: options.written("--page FILE", "Write a page with pictures of the links' loads (HTML).") = None,
-    watch: option("--watch", "Show the rates of the busiest links until Ctrl-C.") = False,
+    watch: option("--watch", "Show the rates of the busiest links, busy as a share of --rate, until Ctrl-C.") = False,
     every: options.duration("--every TIME", "Time between two looks of --watch [default: 2s].") = None,
     as_json: options.Json = False,
 ) -> None:
@@ -64,12 +64,17 @@ def command(
     if not 1 <= (times := 1 if times is None else times) <= TIMES:
         raise wrong_value(f"--times must be 1 to {TIMES}", times)
     testbed = testbeds.find(name)
+    if not testbed.wiring.ends and (page is not None or compare is not None):
+        raise not_applicable("the testbed has no links", None, "leave --page and --compare out")
     predicted = comparison.predicted(compare, testbed, times) if compare is not None else None  # before any work
-    carried = counters.now(testbed).links
-    for path, given in ((since, "--since"), (less, "--less")):
-        if path is not None:
-            before = counters.earlier(path, given)
-            carried = {link: count.since(before.get(link, LinkCount())) for link, count in carried.items()}
+    reading = counters.now(testbed)
+    if since is not None:
+        reading = reading.since(counters.earlier(since, "--since", testbed))
+        if any(count.bytes < 0 or count.packets < 0 for count in reading.links.values()):
+            raise wrong_value("--since must name counters of an earlier time", since)
+    if less is not None:
+        reading = reading.since(counters.earlier(less, "--less", testbed))
+    carried = reading.links
     compared = LoadComparison(carried, predicted) if predicted else None
     if page is not None:
         from kumihimo.testbed import page as pages_of_links
@@ -84,7 +89,8 @@ def show(testbed: Testbed, carried: dict[int, LinkCount], compared: Optional[Loa
     rows = comparison.link_rows(testbed, carried, compared)
     if as_json:
         more = {"comparison": compared.as_dict(testbed)} if compared else {}
-        output.print_json({"testbed": testbed.name, "results": rows, **more, **output.own_cost()})
+        of = {"testbed": testbed.name, "testbed_started": testbed.started}
+        output.print_json({**of, "results": rows, **more, **output.own_cost()})
         return
     columns = ("from", "to", "link", "data>", *(("predicted>", "ratio>") if compared else ()), "packets>", "drops>")
     cells = []
@@ -129,7 +135,7 @@ def watch_links(testbed: Testbed, interval: float) -> None:
 def busiest(testbed: Testbed, before: counters.LinkReading, reading: counters.LinkReading, begin: float) -> list[str]:
     """The lines of a look at the links: as many as a terminal has."""
     seconds = reading.seconds - before.seconds
-    changes = reading.since(before.links)
+    changes = reading.since(before.links).links
     order = sorted((link for link in changes if changes[link].bytes), key=lambda link: -changes[link].bytes)
     size = shutil.get_terminal_size()
     most = MOST_ROWS

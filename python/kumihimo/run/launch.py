@@ -23,6 +23,7 @@ from kumihimo.processes.interrupts import ending_by_signal, ignoring_signals
 from kumihimo.processes.mpi import Installation, available_processors
 from kumihimo.processes.visible import command_of, is_running, processes, state_of
 from kumihimo.run import preload
+from kumihimo.testbed import testbeds
 from kumihimo.text import errors
 from kumihimo.text.errors import Failed, OutOfTime, failed, wrong_value
 
@@ -92,10 +93,11 @@ def run(
 
 
 def check_ranks(installation: Installation, ranks: int) -> None:
-    """Whether they can be started. A scheduler may have given more nodes than this one."""
+    """Whether they can be started. A scheduler may have given more nodes than this one; those of a testbed are here."""
     if ranks < 1:
         raise wrong_value("there must be at least 1 process", ranks)
-    if installation.srun_options is not None or any(name in os.environ for name in allocation.VARIABLES):
+    scheduled = installation.srun_options is not None or any(name in os.environ for name in allocation.VARIABLES)
+    if scheduled and testbeds.INSIDE not in os.environ:
         return
     processors = available_processors()
     most = MOST_PER_PROCESSOR * processors

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Collection
 from math import inf, isfinite, prod
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from kumihimo.text.documents import read_json
 
 FOLDER = "KUMIHIMO_WISDOM_FOLDER"
 INITIAL = {"determinism": "any", "start": BLOCKING}  # of a choice that does not say
+BOX = re.compile(r"(?:mesh|torus) ([\dxm]+)(?:, (\d+) ranks a node)?")  # a communicator whose nodes have a shape
 
 
 def folder() -> Path:
@@ -59,13 +61,16 @@ def is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and isfinite(value)
 
 
-def speedup(calls: dict, ranks: int, choices: list[dict], order: bool = False) -> tuple[float, float] | None:
+def speedup(
+    calls: dict, ranks: int, choices: list[dict], order: bool = False, shapes: Collection[str] = ()
+) -> tuple[float, float] | None:
     """How many times as fast as the library's own these calls (a row of the summary) were in tuning, from and to; None
-    where the file does not say. `order`: whether the run kept one. Communicators may have other numbers of ranks than
-    the job: those of the job go first."""
+    where the file does not say. `order`: whether the run kept one. `shapes`: of its communicators. Communicators may
+    have other numbers of ranks than the job: those of the job go first."""
     kind, start = called(calls["collective"])
     wanted = {"collective": kind, "determinism": "fixed_order" if order else "any", "start": start}
     fitting = [choice for choice in choices if all(choice.get(k, INITIAL.get(k)) == v for k, v in wanted.items())]
+    fitting = [choice for choice in fitting if choice.get("shape") in (None, *shapes)]
     of_job = [choice for choice in fitting if choice.get("ranks") in (0, None, ranks)]
     for among in (of_job, fitting):
         ratios = [ratio for choice in among for ratio in ratios_in(choice, calls, among)]
@@ -94,8 +99,10 @@ def why_library(collective: str, summary: dict, choices: list[dict], size: dict 
     the library ran]."""
     kind, start = called(collective)
     of_kind = [c for c in choices if c["collective"] == kind and c.get("determinism", "any") == "any"]
+    shapes = shapes_of_communicators(summary)
+    of_shape = [c for c in of_kind if c.get("shape") in (None, *shapes)]
     tuned = [
-        c for c in of_kind if c.get("blocks", "equal") == "equal" and c.get("start", BLOCKING) in (BLOCKING, start)
+        c for c in of_shape if c.get("blocks", "equal") == "equal" and c.get("start", BLOCKING) in (BLOCKING, start)
     ]
     if not tuned:
         return f"{kind} was not tuned; run `kumihimo tune {kind} --ranks {summary['ranks']}`"
@@ -130,12 +137,17 @@ def ranks_of_communicators(shapes: dict[str, int]) -> set[int]:
     numbers = set()
     for name in shapes:
         plain = re.match(r"(?:node|row) of (\d+) rank", name)
-        box = re.fullmatch(r"(?:mesh|torus) ([\dxm]+)(?:, (\d+) ranks a node)?", name)
+        box = BOX.fullmatch(name)
         if not plain and not box:
             return set()
         lengths_of_axes = map(int, re.findall(r"\d+", box[1])) if box else ()
         numbers.add(int(plain[1]) if plain else prod(lengths_of_axes) * int(box[2] or 1))
     return numbers - {1}
+
+
+def shapes_of_communicators(summary: dict) -> set[str]:
+    """Of their nodes, where they have one."""
+    return {box[1] for box in map(BOX.fullmatch, summary.get("communicators") or {}) if box}
 
 
 def is_covered(calls: dict, choices: list[dict]) -> bool:
@@ -149,8 +161,8 @@ def is_covered(calls: dict, choices: list[dict]) -> bool:
 def covers(other: dict, choice: dict) -> bool:
     """Whether all communicators of the choice are the other's, too."""
     same_blocks = other.get("blocks", "equal") == choice.get("blocks", "equal")
-    ranks = ("ranks", "nodes", "ranks_per_node")
-    return same_blocks and all(other.get(name) in (0, None, choice.get(name)) for name in ranks)
+    fields = ("ranks", "nodes", "ranks_per_node", "shape")
+    return same_blocks and all(other.get(name) in (0, None, choice.get(name)) for name in fields)
 
 
 def lengths(choice: dict) -> tuple[int, float]:

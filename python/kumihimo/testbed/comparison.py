@@ -35,7 +35,7 @@ def predicted(path: Path, testbed: Testbed, times: int) -> PredictedLoads:
         links = [float(each) * times for each in result["link_bytes"]]
         subject = result.get("programs") or f"{result['collective']} by {result['algorithm']}"
         network = str(result.get("network", ours))  # of a GOAL file it is not told
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         raise wrong_value(f"--compare must name {WRITTEN_BY}", path) from None
     if not all(0 <= each < float("inf") for each in links):
         raise wrong_value("the prediction's bytes of a link must be 0 or more", path)

@@ -42,8 +42,9 @@ class LinkReading:
     seconds: float
     links: dict[int, LinkCount]
 
-    def since(self, before: dict[int, LinkCount]) -> dict[int, LinkCount]:
-        return {link: count.since(before.get(link, LinkCount())) for link, count in self.links.items()}
+    def since(self, before: dict[int, LinkCount]) -> LinkReading:
+        links = {link: count.since(before.get(link, LinkCount())) for link, count in self.links.items()}
+        return LinkReading(self.seconds, links)
 
 
 def now(testbed: Testbed) -> LinkReading:
@@ -52,11 +53,25 @@ def now(testbed: Testbed) -> LinkReading:
     return LinkReading(found["seconds"], links | {int(link): LinkCount(*row) for link, row in found["links"].items()})
 
 
-def earlier(path: Path, option: str) -> dict[int, LinkCount]:
-    """What `testbed counters --json` wrote."""
+def earlier(path: Path, option: str, testbed: Testbed) -> dict[int, LinkCount]:
+    """What `testbed counters --json` wrote of this testbed. Refused if it is of another, or of an earlier one of this
+    name."""
     text = files.read_text(path, "the file of counters")
     try:
-        rows = json.loads(text)["results"]
-        return {int(row["link"]): LinkCount(int(row["bytes"]), int(row["packets"]), int(row["drops"])) for row in rows}
-    except (ValueError, TypeError, KeyError, RecursionError):
+        found = json.loads(text)
+        name, started = found["testbed"], found.get("testbed_started", testbed.started)
+        rows = [[number(row[key]) for key in ("link", "bytes", "packets", "drops")] for row in found["results"]]
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
         raise wrong_value(f"{option} must name what `testbed counters --json` wrote", path) from None
+    if (name, started) != (testbed.name, testbed.started):
+        other = "an earlier testbed of this name" if name == testbed.name else f"testbed {name}"
+        raise wrong_value(f"{option} must name counters of testbed {testbed.name}", f"those of {other}")
+    return {link: LinkCount(*counts) for link, *counts in rows}
+
+
+def number(found: object) -> int:
+    """No counter has more than 64 bits."""
+    value = int(found)
+    if abs(value) >> 64:
+        raise OverflowError
+    return value

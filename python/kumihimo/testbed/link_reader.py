@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import socket
 import struct
 import sys
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 
 NEWNET = 0x40000000  # of setns(2)
 GET_QUEUES, REQUEST_DUMP = 38, 0x301  # RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP
-LAST = 2, 3  # NLMSG_ERROR, NLMSG_DONE
+LAST = 2, 3  # NLMSG_ERROR, NLMSG_DONE: both begin with 0, or the number of an error below it
 HEAD, QUEUE = struct.Struct("=IHHII"), struct.Struct("=BxxxiIII")  # nlmsghdr, tcmsg
 ROOT = 0xFFFFFFFF  # the parent of an interface's first queue, which counts the drops of those below it
 STATISTICS, OF_QUEUE = 7, 3  # TCA_STATS2, and in it TCA_STATS_QUEUE: length, backlog, drops
@@ -47,6 +48,8 @@ def drops() -> dict[int, int]:
         while True:
             for kind, message in messages(kernel.recv(1 << 20)):
                 if kind in LAST:
+                    if number := -struct.unpack_from("=i", message)[0]:
+                        sys.exit(f"the kernel does not list the queues of links: {os.strerror(number)}")
                     return found
                 _, interface, _, parent, _ = QUEUE.unpack_from(message)
                 statistics = dict(attributes(message[QUEUE.size :])).get(STATISTICS)

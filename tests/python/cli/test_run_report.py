@@ -148,6 +148,8 @@ def choice(from_bytes: int, to_bytes: int, **more: object) -> dict:
         ),
         ([choice(1, 70)], {"node of 4 ranks": 1}, "tuning found nothing certainly faster for some of these sizes"),
         ([choice(1, 70, algorithm="ring")], {"node of 4 ranks": 1}, "these sizes were not tuned"),
+        ([choice(1, 127, shape="2x2")], {"mesh 2x2m": 1}, "bcast was not tuned; run `kumihimo tune bcast --ranks 4`"),
+        ([choice(1, 127, shape="2x2")], {"torus 2x2": 1}, "tuning found nothing certainly faster"),
         ([choice(1, 127)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, run.UNCLEAR),
         ([choice(1, 127)], {"dragonfly of 4": 1}, run.UNCLEAR),
         ([{"collective": "bcast", "ranks": "four"}], {"node of 4 ranks": 1}, "4 ranks were not tuned"),

@@ -16,6 +16,7 @@ from waiting import until
 from kumihimo.processes import allocation, interrupts
 from kumihimo.processes.mpi import Installation
 from kumihimo.run import launch
+from kumihimo.testbed import testbeds
 from kumihimo.text.errors import BadInput, Failed, NotApplicable
 
 
@@ -45,7 +46,7 @@ def test_objects_arrive_in_order_and_other_lines_do_not_disturb(installation, tm
 
 def test_a_processor_has_a_most_of_ranks(installation, tmp_path, monkeypatch):
     monkeypatch.setattr(launch, "available_processors", lambda: 2)
-    for name in allocation.VARIABLES:
+    for name in (*allocation.VARIABLES, testbeds.INSIDE):
         monkeypatch.delenv(name, raising=False)
     program = worker(tmp_path, """echo '{"a": 1}'""")
     assert launch.run(installation, 128, program, seconds=20) == [{"a": 1}]
@@ -55,6 +56,15 @@ def test_a_processor_has_a_most_of_ranks(installation, tmp_path, monkeypatch):
     assert str(caught.value) == said
     monkeypatch.setenv("PBS_NODEFILE", "hosts")  # other nodes may be given
     assert launch.run(installation, 129, program, seconds=20) == [{"a": 1}]
+
+
+def test_nodes_of_a_testbed_share_its_processors(installation, monkeypatch):
+    monkeypatch.setattr(launch, "available_processors", lambda: 2)
+    monkeypatch.setenv(allocation.HOSTS, "hosts")
+    monkeypatch.setenv(testbeds.INSIDE, "folder")
+    launch.check_ranks(installation, 128)
+    with pytest.raises(BadInput, match=r"must have at most 128 ranks \(got 129\)"):
+        launch.check_ranks(installation, 129)
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import struct
 from pathlib import Path
 
 import pytest
 
-from kumihimo.testbed import comparison, machine_file, page, testbeds
+from kumihimo.cli import testbed_counters
+from kumihimo.testbed import comparison, counters, link_reader, machine_file, page, testbeds
 from kumihimo.testbed.comparison import LoadComparison, PredictedLoads
 from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.wiring import HEADERS
-from kumihimo.text.errors import BadInput
+from kumihimo.text.errors import BadInput, NotApplicable
 
 
 def of_topology(topology: str) -> testbeds.Testbed:
@@ -121,6 +124,7 @@ def test_a_prediction_with_other_links_is_refused(tmp_path):
         '{"results": [{"programs": "p", "link_bytes": [-1]}]}',
         '{"results": [{"programs": "p", "link_bytes": [NaN]}]}',
         '{"results": [{"programs": "p", "link_bytes": [Infinity]}]}',
+        pytest.param('{"results": [{"programs": "p", "link_bytes": [1%s]}]}' % ("0" * 400), id="400 digits"),
         '{"results": [{"programs": "p", "link_bytes": [1]}, {"programs": "p", "link_bytes": [1]}]}',
         "[" * 99_999,
     ],
@@ -130,6 +134,83 @@ def test_what_is_no_prediction_is_refused(tmp_path, text):
     file.write_text(text)
     with pytest.raises(BadInput):
         comparison.predicted(file, of_shape("3x3"), 1)
+
+
+@pytest.mark.parametrize("option", ["--page", "--compare"])
+def test_a_testbed_without_links_has_nothing_to_show_or_compare(monkeypatch, tmp_path, option):
+    monkeypatch.setattr(testbeds, "find", lambda _: of_shape("1"))
+    file = written(tmp_path, programs="p", link_bytes=[])
+    with pytest.raises(NotApplicable, match="the testbed has no links; leave --page and --compare out"):
+        testbed_counters.command(**{option.strip("-"): file})
+
+
+def counted(folder: Path, **changed: object) -> Path:
+    """A file of counters of the only link."""
+    row = {"link": 0, "bytes": 1000, "packets": 2, "drops": 0}
+    whole = {"testbed": "here", "results": [row | {key: changed.pop(key) for key in row if key in changed}]}
+    (folder / "before.json").write_text(json.dumps(whole | changed))
+    return folder / "before.json"
+
+
+def test_counters_of_an_earlier_time_are_read(tmp_path):
+    assert counters.earlier(counted(tmp_path), "--since", of_shape("2")) == {0: LinkCount(1000, 2)}
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("nan"), 2**64, -(2**64), "many", None])
+def test_what_is_no_file_of_counters_is_refused(tmp_path, number):
+    with pytest.raises(BadInput, match="--less must name what `testbed counters --json` wrote"):
+        counters.earlier(counted(tmp_path, bytes=number), "--less", of_shape("2"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ({"testbed": "there"}, "those of testbed there"),
+        ({"testbed_started": 5}, "those of an earlier testbed of this name"),
+    ],
+)
+def test_counters_of_another_testbed_are_refused(tmp_path, changed, found):
+    with pytest.raises(BadInput, match=f"--since must name counters of testbed here \\(got {found}\\)"):
+        counters.earlier(counted(tmp_path, **changed), "--since", of_shape("2"))
+
+
+@pytest.mark.parametrize("more", [{"bytes": 1001}, {"packets": 3}])
+def test_counters_that_are_ahead_of_the_testbeds_are_refused(monkeypatch, tmp_path, more):
+    """Written by a version that did not say when the testbed was made."""
+    testbed = of_shape("2")
+    monkeypatch.setattr(testbeds, "find", lambda _: testbed)
+    monkeypatch.setattr(counters, "now", lambda _: counters.LinkReading(0.0, {0: LinkCount(1000, 2)}))
+    with pytest.raises(BadInput, match="--since must name counters of an earlier time"):
+        testbed_counters.command(since=counted(tmp_path, **more))
+    testbed_counters.command(less=counted(tmp_path, **more), as_json=True)  # a run may have fewer of some link
+
+
+class KernelAnswer:
+    """A netlink socket that answers with one message."""
+
+    def __init__(self, kind: int, number: int) -> None:
+        self.message = link_reader.HEAD.pack(link_reader.HEAD.size + 4, kind, 0, 1, 0) + struct.pack("=i", number)
+
+    def __enter__(self) -> KernelAnswer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def send(self, _: bytes) -> None:
+        pass
+
+    def recv(self, _: int) -> bytes:
+        return self.message
+
+
+@pytest.mark.parametrize("kind", link_reader.LAST)
+def test_an_error_of_the_kernel_is_not_the_end_of_its_list(monkeypatch, kind):
+    monkeypatch.setattr(link_reader.socket, "socket", lambda *_: KernelAnswer(kind, -errno.EPERM))
+    with pytest.raises(SystemExit, match="the kernel does not list the queues of links: Operation not permitted"):
+        link_reader.drops()
+    monkeypatch.setattr(link_reader.socket, "socket", lambda *_: KernelAnswer(kind, 0))
+    assert link_reader.drops() == {}
 
 
 def test_predictions_without_links_or_of_several_algorithms_are_refused(kumihimo, tmp_path):

@@ -75,6 +75,14 @@ def test_a_prediction_of_another_shape_is_one_sentence(tmp_path):
     assert "must be of the testbed's network, torus 2x2 (got torus 3)" in said
 
 
+def test_counters_of_a_testbed_that_was_made_again_are_refused(tmp_path):
+    right("up", "2")
+    before = kept(tmp_path / "before.json")
+    right("down")
+    right("up", "2")
+    assert "those of an earlier testbed of this name" in sentence("counters", "--since", before)
+
+
 def test_a_page_has_the_links(tmp_path):
     right("up", "3")
     file = tmp_path / "page.html"

@@ -256,6 +256,31 @@ def test_run_prefers_what_was_measured_on_as_many_ranks():
     assert wisdom_reading.speedup(CALLS, 3, choices) == (pytest.approx(2.0), pytest.approx(4.0)), "of sub-communicators"
 
 
+def shaped(shape: str | None, ratio: float) -> dict:
+    (choice,) = wisdom.choices_of(Target("allreduce", 27), [judged(4096, ratio)])
+    return {**choice, "shape": shape} if shape else choice
+
+
+def test_a_choice_for_a_shape_covers_only_those_for_the_same_shape():
+    cube, plane, any_shape = (shaped(shape, 0.5) for shape in ("3x3x3", "9x3m", None))
+    assert wisdom_reading.covers(any_shape, cube) and wisdom_reading.covers(cube, cube)
+    assert not wisdom_reading.covers(cube, any_shape) and not wisdom_reading.covers(cube, plane)
+
+
+@pytest.mark.parametrize(
+    ("communicator", "times"),
+    [("torus 3x3x3", 4), ("torus 9x3m, 2 ranks a node", 5), ("mesh 27m", 2), ("row of 27 ranks", 2)],
+)
+def test_run_tells_of_choices_for_a_shape_only_where_communicators_have_it(communicator, times):
+    choices = [shaped("3x3x3", 0.25), shaped("9x3m", 0.2), shaped(None, 0.5)]
+    choices = [{**choice, "from_bytes": 4096, "to_bytes": 4096} for choice in choices]
+    exactly = {**CALLS, "bytes_from": 4096, "bytes_to": 4096}
+    shapes = wisdom_reading.shapes_of_communicators({"communicators": {communicator: 1}})
+    found = wisdom_reading.speedup(exactly, 27, choices, shapes=shapes)
+    assert found == (pytest.approx(2), pytest.approx(times)), "the choice for any shape is for its sub-communicators"
+    assert wisdom_reading.speedup(exactly, 27, choices[:2]) is None
+
+
 def test_run_tells_apart_whether_an_order_was_kept():
     fixed = wisdom.choices_of(Target("allreduce", 2, determinism=FIXED_ORDER), [judged(4096, 2.5)])
     choices = [*wisdom.choices_of(PAIR, [judged(4096, 0.5)]), *fixed]

@@ -111,7 +111,7 @@ def run(progress: Progress = silent, *, budget_seconds: int = 40, launches: int 
         "sites": [site(calls) for calls in recorded["profile"]["calls"][:TOLD_SITES]],
         "mpi_share": recorded["profile"]["mpi_seconds"] / recorded["profile"]["seconds"],
         "choices": tuned["results"],
-        "ran": [ran(row, tuned["results"]) for row in with_choices[-1]["summary"]["calls"]],
+        "ran": ran(with_choices[-1]["summary"], tuned["results"]),
         "launches": launches,
         "program_time": compare(turns, "program_seconds"),
         "collective_time": compare(turns, "collective_seconds"),
@@ -187,7 +187,11 @@ def site(calls: dict) -> dict:
     }
 
 
-def ran(row: dict, choices: list[dict]) -> dict:
-    """A row of the interposer's summary, with what tuning found of its choice."""
-    speedup = None if row["algorithm"] == "library" else wisdom_reading.speedup(row, RANKS, choices)
-    return {**row, "times_as_fast": list(speedup) if speedup else None}
+def ran(summary: dict, choices: list[dict]) -> list[dict]:
+    """The calls of the interposer's summary, with what tuning found of their choices."""
+    shapes, rows = wisdom_reading.shapes_of_communicators(summary), []
+    for row in summary["calls"]:
+        ours = row["algorithm"] != "library"
+        speedup = wisdom_reading.speedup(row, RANKS, choices, shapes=shapes) if ours else None
+        rows.append({**row, "times_as_fast": list(speedup) if speedup else None})
+    return rows
