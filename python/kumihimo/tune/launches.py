@@ -16,7 +16,7 @@ from kumihimo.tune.bench import BenchCase
 from kumihimo.tune.journal import Journal
 
 LEAST_SECONDS = 1.0  # that a launch needs: one is not begun with less
-HOPELESS = 3.0  # times the fastest: where calls take long, slower ones are called once or twice
+LONG_CALL_SECONDS = 0.02  # longer ones are called twice a launch: launches are the samples
 MOST_FAILURES = 4  # where no launch ever ended well: then it is not for the cases that they fail
 Batch = list[tuple[int, BenchCase]]  # cases of a launch, each with its place among those that were asked for
 
@@ -183,7 +183,7 @@ def on_this_machine(installation: mpi.Installation) -> Measure:
             seconds=limit,
             partial=True,
             turns_at_least=3,
-            hopeless=HOPELESS,
+            long_call_seconds=LONG_CALL_SECONDS,
             bound=False,
         )
 

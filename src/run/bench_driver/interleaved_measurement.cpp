@@ -53,31 +53,27 @@ InterleavedMeasurement::InterleavedMeasurement(MpiJob& job, TurnOptions options,
 }
 
 TurnOptions turn_options(const BenchTask& task) {
-  return {task.case_seconds, task.turns_at_least, task.turns_at_most, task.hopeless, task.long_call_seconds, false};
+  return {task.case_seconds, task.turns_at_least, task.turns_at_most, task.long_call_seconds, false};
 }
 
 Status InterleavedMeasurement::measure() {
   for (auto& c : candidates_)
     if (Status s = first_call(*c); !s) return s;
-  order_.resize(candidates_.size());
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
   const auto all = static_cast<double>(candidates_.size());
   const double budget = options_.candidate_seconds * all;
   std::int64_t turn = 0;
   double each = timed_turn(turn++);
-  const bool is_long = each > std::max(budget, options_.long_call_seconds * all); // then calls are as warm as they get
-  if (is_long) {
-    leave_out_hopeless();
-  } else {
-    each = (each + timed_turn(turn++)) / 2;
-    for (auto& c : candidates_) {
-      c->seconds.clear();
-      c->processor_time = {};
-    }
+  // Calls so long are as warm as they get.
+  const bool is_long = options_.long_call_seconds > 0 && each > std::max(budget, options_.long_call_seconds * all);
+  if (is_long) return Nothing{};
+  each = (each + timed_turn(turn++)) / 2;
+  for (auto& c : candidates_) {
+    c->seconds.clear();
+    c->processor_time = {};
   }
   const auto turns =
       std::clamp(static_cast<std::int64_t>(budget / std::max(each, 1e-9)), options_.at_least, options_.at_most);
-  for (const std::int64_t end = turn + turns - is_long; turn < end; ++turn) take_turn(turn);
+  for (const std::int64_t end = turn + turns; turn < end; ++turn) take_turn(turn);
   return Nothing{};
 }
 
@@ -85,17 +81,6 @@ double InterleavedMeasurement::timed_turn(std::int64_t turn) {
   const std::int64_t start = measure::now_ns();
   take_turn(turn);
   return job_.largest({measure::seconds_since(start)})[0];
-}
-
-// Those that take as many times as long as the fastest as TurnOptions::hopeless says, in the first call and in the
-// second, keep the time of the second. The last candidate stays: it is what the others are compared with.
-void InterleavedMeasurement::leave_out_hopeless() {
-  if (options_.hopeless <= 0) return;
-  std::vector<double> mine;
-  for (const auto& c : candidates_) mine.push_back(std::min(c->first_seconds, c->seconds.back()));
-  const std::vector<double> all = job_.largest(mine);
-  const double most = options_.hopeless * *std::min_element(all.begin(), all.end());
-  std::erase_if(order_, [&](std::size_t i) { return all[i] > most && i + 1 < all.size(); });
 }
 
 json InterleavedMeasurement::result_of(const BenchCandidate& c) const {
@@ -149,7 +134,8 @@ double InterleavedMeasurement::timed_call(BenchCandidate& c, const BenchVectors:
 // What a call finds in caches and branch predictors is what the one before it left there, so nobody may always follow
 // the same one. Two swap places; more are shuffled, on all ranks alike.
 void InterleavedMeasurement::take_turn(std::int64_t turn) {
-  std::sort(order_.begin(), order_.end());
+  order_.resize(candidates_.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
   if (order_.size() == 2 && turn % 2 == 1) std::swap(order_[0], order_[1]);
   if (order_.size() > 2) std::shuffle(order_.begin(), order_.end(), random_);
   for (const std::size_t i : order_) sample(*candidates_[i], turn);

@@ -30,9 +30,8 @@ using mpi_job::MpiJob;
 struct TurnOptions {
   double candidate_seconds = 0.05; // for one candidate, all its turns together
   std::int64_t at_least = 6, at_most = 1000;
-  double hopeless = 0; // times the time of the fastest: slower ones are left out of later turns, if calls take long
-  double long_call_seconds = 0.02; // in the mean of the first turn
-  bool begins_together = false;    // if all ranks are on one node
+  double long_call_seconds = 0; // in the mean of the first turn: longer calls take that turn alone; 0: never
+  bool begins_together = false; // if all ranks are on one node
 };
 TurnOptions turn_options(const BenchTask& task);
 
@@ -54,7 +53,6 @@ class InterleavedMeasurement {
   nlohmann::json processor_time_of(const BenchCandidate& candidate) const;
   std::int64_t begin() const;
   double timed_turn(std::int64_t turn);
-  void leave_out_hopeless();
   void take_turn(std::int64_t turn);
   void sample(BenchCandidate& candidate, std::int64_t turn);
 
@@ -62,7 +60,7 @@ class InterleavedMeasurement {
   TurnOptions options_;
   BenchVectors vectors_;
   std::vector<std::unique_ptr<BenchCandidate>> candidates_;
-  std::vector<std::size_t> order_; // of those that still take turns
+  std::vector<std::size_t> order_;
   std::mt19937 random_{1};
   std::int64_t next_call_ = 0;
 };

@@ -146,13 +146,14 @@ class Rehearsal {
     const double wanted = case_seconds_ / (2 * batches) / std::max(turn, 1e-9); // two ways
     const auto calls = static_cast<std::int64_t>(std::clamp(wanted, is_long ? 1 : least_calls, most_calls));
     std::vector<double> means;
-    for (std::int64_t i = 0; i < batches; ++i) {
+    while (std::ssize(means) < (is_long ? 1 : batches)) {
       job_.barrier();
       means.push_back(mean(batch(call, calls, status), calls));
     }
     if (!status) return status.error();
-    std::nth_element(means.begin(), means.begin() + batches / 2, means.end());
-    return means[batches / 2];
+    const auto middle = means.begin() + std::ssize(means) / 2;
+    std::nth_element(means.begin(), middle, means.end());
+    return *middle;
   }
 
   // Over ranks and calls: the same on all ranks.

@@ -251,7 +251,6 @@ Result<BenchTask> task_of(const json& given, std::int32_t ranks, const Nodes& re
   read(given, "case_seconds", task.case_seconds);
   read(given, "turns_at_least", task.turns_at_least);
   read(given, "turns_at_most", task.turns_at_most);
-  read(given, "hopeless", task.hopeless);
   read(given, "long_call_seconds", task.long_call_seconds);
   read(given, "compare", task.compares);
   read(given, "bound", task.wants_bound);

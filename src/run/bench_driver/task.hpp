@@ -17,7 +17,7 @@
 //                  "ranks_per_node": 2, "parameters": {"single_copy": true}}],
 //    "repeats": 3,                                  for check
 //    "case_seconds": 0.05, "turns_at_least": 6, "turns_at_most": 1000,      for measure
-//    "hopeless": 3, "long_call_seconds": 0.02,                              likewise
+//    "long_call_seconds": 0.02,                                             likewise
 //    "compare": true, "bound": true,                                        likewise
 //    "calls": [{"count": 100, "calls": ["allreduce", "2 bcast"]}],      for library, without cases; doubles
 //    "measures": true, "controls": {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0},    likewise
@@ -85,8 +85,8 @@ struct BenchTask {
   std::int32_t repeats = 3;
   double case_seconds = 0.05; // for one case, the library's calls included
   std::int32_t turns_at_least = 6, turns_at_most = 1000;
-  double hopeless = 0, long_call_seconds = 0.02; // TurnOptions
-  bool compares = true;                          // with the library's own collective
+  double long_call_seconds = 0; // TurnOptions
+  bool compares = true;         // with the library's own collective
   bool wants_bound = true;
   std::vector<LibraryCalls> library_calls;
   bool measures = true;                        // or tells algorithms apart
