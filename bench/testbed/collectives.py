@@ -2,7 +2,8 @@
 """Collectives on a testbed: what `tune` chose there beside each algorithm of the MPI library, as a table.
 
     bench/testbed/collectives.py [--shape 3x3x3] [--rate 50Mbit/s] [--rounds 5] [--budget 5m] [--mpi openmpi]
-                                 [--collectives allreduce,bcast] [--bytes 8,4KiB,64KiB,256KiB,1MiB]
+                                 [--collectives allreduce,bcast] [--wisdom FILE]
+                                 [--bytes 8,4KiB,64KiB,256KiB,1MiB]
 
 A C program (collectives.c) is launched with each algorithm of the library, with the library's own choice, and under
 `kumihimo run` with what `kumihimo tune` found in the testbed; all by turns, in a new order in each round. Times are of
@@ -16,6 +17,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -54,6 +56,7 @@ def main() -> None:
     words.add_argument("--budget", default="5m")
     words.add_argument("--mpi", default="openmpi")
     words.add_argument("--collectives", default="allreduce,bcast,allgather,reduce_scatter,alltoall")
+    words.add_argument("--wisdom", type=Path, help="what tune found in such a testbed before, in place of tuning anew")
     words.add_argument("--bytes", default="8,4KiB,64KiB,256KiB,1MiB")
     asked = words.parse_args()
     installation = mpi.choose(asked.mpi)
@@ -79,10 +82,7 @@ class Bench:
         subprocess.run([compiler, "-O2", "-o", self.program, HERE / "collectives.c"], check=True)
 
     def table(self, collective: str) -> None:
-        lengths = dict.fromkeys(str(self.in_mpi_bytes(collective, size)) for size in self.sizes)
-        asked = ("tune", collective, "--bytes", ",".join(lengths), "--budget", self.asked.budget)
-        asked += ("--ranks", str(self.ranks), "--mpi", self.installation.family, "--output", str(self.wisdom), "--json")
-        chosen = json.loads(self.kumihimo(*self.inside(), KUMIHIMO, *asked))["results"]
+        chosen = self.chosen(collective)
         ways = {OURS: {}, OWN: {}, **self.algorithms(collective)}
         times: dict[str, dict[int, list[float]]] = {way: {size: [] for size in self.sizes} for way in ways}
         for number in range(self.asked.rounds):
@@ -97,6 +97,16 @@ class Bench:
         print("|---:|---:|---:|---:|---:|---:|---|---|")
         for size in self.sizes:
             print(self.row(collective, size, times, chosen), flush=True)
+
+    def chosen(self, collective: str) -> list[dict]:
+        if self.asked.wisdom:
+            shutil.copy(self.asked.wisdom, self.wisdom)
+            every = json.loads(self.wisdom.read_text(encoding="utf-8"))["choices"]
+            return [choice for choice in every if choice["collective"] == collective]
+        lengths = dict.fromkeys(str(self.in_mpi_bytes(collective, size)) for size in self.sizes)
+        asked = ("tune", collective, "--bytes", ",".join(lengths), "--budget", self.asked.budget)
+        asked += ("--ranks", str(self.ranks), "--mpi", self.installation.family, "--output", str(self.wisdom), "--json")
+        return json.loads(self.kumihimo(*self.inside(), KUMIHIMO, *asked))["results"]
 
     def row(self, collective: str, size: int, times: dict, chosen: list[dict]) -> str:
         """Of the ways that ran in all rounds."""

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <thread>
 
@@ -14,9 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double first_calls_too_slow = 3;         // they also open connections and make plans
-constexpr std::int64_t time_to_gather_ns = 30'000; // for the last to have the others' times
-constexpr std::int64_t hashed_turns = 4;           // results of the first turns are compared with one another
+constexpr double first_calls_too_slow = 3;                 // they also open connections and make plans
+constexpr double hopeless_seconds = 1, hopeless_times = 4; // of a first call, and the fastest's
+constexpr std::int64_t time_to_gather_ns = 30'000;         // for the last to have the others' times
+constexpr std::int64_t hashed_turns = 4;                   // results of the first turns are compared with one another
 
 json to_json(const measure::Summary& s) {
   return {{"seconds", s.median},
@@ -59,7 +61,10 @@ TurnOptions turn_options(const BenchTask& task) {
 Status InterleavedMeasurement::measure() {
   for (auto& c : candidates_)
     if (Status s = first_call(*c); !s) return s;
-  const auto all = static_cast<double>(candidates_.size());
+  order_.resize(candidates_.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  if (options_.long_call_seconds > 0) leave_out_hopeless();
+  const auto all = static_cast<double>(order_.size());
   const double budget = options_.candidate_seconds * all;
   std::int64_t turn = 0;
   double each = timed_turn(turn++);
@@ -67,14 +72,28 @@ Status InterleavedMeasurement::measure() {
   const bool is_long = options_.long_call_seconds > 0 && each > std::max(budget, options_.long_call_seconds * all);
   if (is_long) return Nothing{};
   each = (each + timed_turn(turn++)) / 2;
-  for (auto& c : candidates_) {
-    c->seconds.clear();
-    c->processor_time = {};
+  for (const std::size_t i : order_) {
+    candidates_[i]->seconds.clear();
+    candidates_[i]->processor_time = {};
   }
   const auto turns =
       std::clamp(static_cast<std::int64_t>(budget / std::max(each, 1e-9)), options_.at_least, options_.at_most);
   for (const std::int64_t end = turn + turns; turn < end; ++turn) take_turn(turn);
   return Nothing{};
+}
+
+// Whose first call took that long keeps its time: what else a first call does takes less. The last candidate, with
+// which others are compared, stays.
+void InterleavedMeasurement::leave_out_hopeless() {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& c : candidates_) least = std::min(least, c->first_seconds);
+  std::erase_if(order_, [&](std::size_t i) {
+    BenchCandidate& c = *candidates_[i];
+    if (i + 1 == candidates_.size() || c.first_seconds < std::max(hopeless_seconds, hopeless_times * least))
+      return false;
+    c.seconds.push_back(c.first_seconds);
+    return true;
+  });
 }
 
 double InterleavedMeasurement::timed_turn(std::int64_t turn) {
@@ -110,6 +129,7 @@ Status InterleavedMeasurement::first_call(BenchCandidate& c) {
   const double preparation = measure::seconds_since(start);
   if (Status s = job_.agree(ready); !s) return s;
   c.first_seconds = job_.largest({preparation + timed_call(c, set, measure::now_ns())})[0];
+  if (const BenchCandidate::Bytes result = c.result(set); result.data) note_result(c, 0, result);
   return Nothing{};
 }
 
@@ -134,8 +154,7 @@ double InterleavedMeasurement::timed_call(BenchCandidate& c, const BenchVectors:
 // What a call finds in caches and branch predictors is what the one before it left there, so nobody may always follow
 // the same one. Two swap places; more are shuffled, on all ranks alike.
 void InterleavedMeasurement::take_turn(std::int64_t turn) {
-  order_.resize(candidates_.size());
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::sort(order_.begin(), order_.end());
   if (order_.size() == 2 && turn % 2 == 1) std::swap(order_[0], order_[1]);
   if (order_.size() > 2) std::shuffle(order_.begin(), order_.end(), random_);
   for (const std::size_t i : order_) sample(*candidates_[i], turn);

@@ -53,6 +53,7 @@ class InterleavedMeasurement {
   nlohmann::json processor_time_of(const BenchCandidate& candidate) const;
   std::int64_t begin() const;
   double timed_turn(std::int64_t turn);
+  void leave_out_hopeless();
   void take_turn(std::int64_t turn);
   void sample(BenchCandidate& candidate, std::int64_t turn);
 
@@ -60,7 +61,7 @@ class InterleavedMeasurement {
   TurnOptions options_;
   BenchVectors vectors_;
   std::vector<std::unique_ptr<BenchCandidate>> candidates_;
-  std::vector<std::size_t> order_;
+  std::vector<std::size_t> order_; // of those that take turns
   std::mt19937 random_{1};
   std::int64_t next_call_ = 0;
 };
