@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
 import time
 from pathlib import Path
@@ -31,6 +32,7 @@ RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmg]?)(?:bit|b)(?:/s|ps)?"
 BIT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 MOST_SLOTS = 1024
 MEASURE_SECONDS = 300.0
+KEEPER_SECONDS = 2.0  # for a keeper to be gone after the processes of its testbed
 
 
 @app.command()
@@ -111,9 +113,19 @@ def run(
     words = testbed.within(vertex, ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command])
     testbed.enter()
     code, _ = signals.run(words, env=environment_in(testbed))
-    if not testbed.runs:
+    if ended_with(testbed, code):
         raise failed(f"the command ended with testbed {testbed.name}, which was removed")
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
+
+
+def ended_with(testbed: testbeds.Testbed, code: int) -> bool:
+    """Whether the command was killed by the end of the testbed, whose processes end before its keeper."""
+    deadline = time.monotonic() + (KEEPER_SECONDS if code == 128 + signal.SIGKILL else 0)
+    while testbed.runs:
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def environment_in(testbed: testbeds.Testbed) -> dict[str, str]:
