@@ -25,9 +25,8 @@ class LinkCount:
 
     @property
     def data(self) -> int:
-        """Bytes without the headers of Ethernet, IP and TCP. Packets that the kernel will yet cut into segments are
-        counted as one, with the headers of one; acknowledgements have headers alone. So the difference is the data, but
-        for the options of connections that open and of acknowledgements of what came out of order."""
+        """Bytes without the headers of Ethernet, IP and TCP. Acknowledgements have headers alone. So the difference is
+        the data, but for the options of connections that open and of acknowledgements of what came out of order."""
         return max(0, self.bytes - HEADERS * self.packets)
 
     def since(self, before: LinkCount) -> LinkCount:

@@ -15,7 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double first_calls_too_slow = 3;                 // they also open connections and make plans
 constexpr double hopeless_seconds = 1, hopeless_times = 4; // of a first call, and the fastest's
 constexpr std::int64_t time_to_gather_ns = 30'000;         // for the last to have the others' times
 constexpr std::int64_t hashed_turns = 4;                   // results of the first turns are compared with one another
