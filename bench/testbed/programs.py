@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
-"""Real programs on a testbed: what `optimise` gains, and what replays of recordings predict, as a table.
+"""Real programs on a testbed: what `optimise` and `place` gain, and what replays of recordings predict, as tables.
 
-    bench/testbed/programs.py [--shape 3x3x3] [--rate 50Mbit/s] [--budget 8m] [--launches 3] [--program NAME]
+    bench/testbed/programs.py [--shape 3x3x3] [--rate 50Mbit/s] [--budget 8m] [--rounds 5] [--program NAME]
+                              [--order SEED] [--only placed] [--keep FOLDER]
 
-`seconds` is the median time of a plain run from MPI_Init to MPI_Finalize. `optimise` records the program in the
-testbed, tunes what it calls there, and compares whole runs by turns; `gain` is the time that the choices save, with its
-95 % interval. `predicted` is a replay of one recording on the testbed's machine file, over the plain runs; `effect`
-what the replay says of the kept choices, over what was measured. Programs that are not installed are left out, and the
-table says so. Run it on an idle machine, with Open MPI."""
+In the testbed a program is recorded, `optimise` tunes what it calls, and `place` places its ranks. Then whole runs go
+by turns, in a new order in each round: plain, tuned, placed, and both; what keeps nothing does not run. `seconds` is
+the median of plain runs from MPI_Init to MPI_Finalize; `transfer` their share in which bytes move; each way's figure
+is the time that whole runs save, with its 95 % interval over the rounds. `predicted` is a replay of the recording on
+the testbed's machine file, over the plain runs; `effect` the time with choices over the plain time, by replay and as
+measured. With --order the launcher starts the ranks on shuffled nodes, as a busy machine would, and `place` starts
+from there. --keep copies recordings, choices and times into a folder. Programs that are not installed are left out,
+and the table says so. Run it on an idle machine, with Open MPI 4."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -22,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from kumihimo import _measure
 from kumihimo.tune.optimise.program_runs import OptimisedProgram, run
 
 HERE = Path(__file__).parent
@@ -29,6 +35,8 @@ KUMIHIMO = str(Path(sys.executable).parent / "kumihimo")
 NAME = f"bench{os.getpid()}"
 FILES = HERE / "programs"
 PYTHON = "/usr/bin/python3"  # of the system's packages
+SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/xdlu"
+MAP, SHUFFLED = "placed.txt", "shuffled.txt"  # rankfiles
 
 
 @dataclass(frozen=True)
@@ -50,12 +58,13 @@ class BenchProgram:
 PROGRAMS = {
     "training, gradients of 0.6 MB": BenchProgram("mpi4py", 27, (PYTHON, "train.py", "1000", "30")),
     "training, gradients of 0.1 MB": BenchProgram("mpi4py", 27, (PYTHON, "train.py", "170", "100")),
-    "mpi4py-fft, 96^3": BenchProgram("mpi4py_fft", 27, (PYTHON, "fft.py", "96", "4")),
+    "mpi4py-fft, 96^3": BenchProgram("mpi4py_fft", 27, (PYTHON, "fft.py", "96", "24")),
     "LAMMPS, liquid": BenchProgram("lmp", 27, ("lmp", "-in", "in.lj", "-log", "none")),
-    "hpcc": BenchProgram("hpcc", 16, ("hpcc",)),
     "CP2K, two molecules of water": BenchProgram("cp2k", 8, ("cp2k", "-i", "h2o.inp")),
     "GPAW, hydrogen": BenchProgram("gpaw", 8, (PYTHON, "h2.py")),
     "hypre, Poisson by PFMG": BenchProgram("poisson_hypre", 27, ("./poisson_hypre", "3", "3", "3", "24")),
+    "ScaLAPACK, LU of 1600": BenchProgram(SCALAPACK, 16, (SCALAPACK,)),
+    "hpcc": BenchProgram("hpcc", 8, ("hpcc",)),
 }
 
 
@@ -64,9 +73,13 @@ def main() -> None:
     words.add_argument("--shape", default="3x3x3")
     words.add_argument("--rate", default="50Mbit/s")
     words.add_argument("--budget", default="8m")
-    words.add_argument("--launches", type=int, default=3)
+    words.add_argument("--rounds", type=int, default=5)
     words.add_argument("--program", default="")
+    words.add_argument("--order", type=int, help="seed of a shuffled order of the nodes")
+    words.add_argument("--only", choices=("tuned", "placed"), help="leave the other ways out")
+    words.add_argument("--keep", type=Path)
     asked = words.parse_args()
+    os.environ["OMP_NUM_THREADS"] = "1"
     if "KUMIHIMO_TESTBED" in os.environ:
         table(asked, Path.cwd())
         return
@@ -88,7 +101,7 @@ def prepare(folder: Path) -> None:
     example = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
     if example.is_file():
         lines = example.read_text(encoding="utf-8").splitlines()
-        lines[5], lines[10], lines[11] = "1200 Ns", "4 Ps", "4 Qs"
+        lines[5], lines[10], lines[11] = "600 Ns", "2 Ps", "4 Qs"
         (folder / "hpccinf.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     source = HERE.parent / "placement" / "poisson_hypre.c"
     build = ["mpicc.openmpi", "-O2", "-I/usr/include/hypre", "-o", folder / "poisson_hypre", source, "-lHYPRE", "-lm"]
@@ -96,57 +109,119 @@ def prepare(folder: Path) -> None:
 
 
 def table(asked: argparse.Namespace, folder: Path) -> None:
-    columns = ("program", "ranks", "seconds", "transfer", "gain", "interval", "pairs", "kept", "predicted", "effect")
-    print(
-        f"\n## Programs on {asked.shape}, {asked.rate}\n\n{row(*columns)}\n{row(*['---'] * len(columns))}", flush=True
-    )
+    columns = ("program", "ranks", "seconds", "transfer", "tuned", "placed", "both", "kept", "predicted", "effect")
+    order = "" if asked.order is None else ", on shuffled nodes"
+    print(f"\n## Programs on {asked.shape}, {asked.rate}{order}\n\n{row(*columns)}\n{row(*['---'] * len(columns))}")
     for name, each in PROGRAMS.items():
         if asked.program in name:
-            print(line(name, each, asked, folder) if is_here(each, folder) else row(name, "not installed"), flush=True)
+            here = is_here(each, folder)
+            print(BenchRow(each, asked, folder).text(name) if here else row(name, "not installed"), flush=True)
 
 
 def is_here(each: BenchProgram, folder: Path) -> bool:
     return (folder / each.needs).is_file() if each.words[0].startswith("./") else each.is_here
 
 
-def line(name: str, each: BenchProgram, asked: argparse.Namespace, folder: Path) -> str:
-    command = ("mpirun.openmpi", "-n", str(each.ranks), *each.words)
-    plain = [run(OptimisedProgram(command, folder), "plain").cost for _ in range(asked.launches)]
-    output = folder / "optimised"
-    words = [KUMIHIMO, "optimise", "--fresh", "--json", "--budget", asked.budget, "--output", output, "--", *command]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return row(name, str(each.ranks), f"{median(plain):.2f}", done.stderr.strip().splitlines()[-1])
-    found = json.loads(done.stdout)
-    gain, turns = found["gain"], found["comparisons"]
-    shown = gain or (turns[0] if turns and "ratio" in turns[0] else None)
-    measured = [percent(1 - shown["ratio"]), f"{percent(1 - shown['ratio_high'])} to {percent(1 - shown['ratio_low'])}"]
-    kept = ", ".join(sorted({found["candidates"][number]["collective"] for number in found["kept"]}))
-    predicted = replayed(command, folder, None)
-    effect = ""
-    if gain:
-        effect = f"{replayed(command, folder, found['wisdom']) / predicted:.2f} / {gain['ratio']:.2f}"
-    return row(
-        *(name, str(each.ranks), f"{median(plain):.2f}", percent(found["profile"]["transferring_share"])),
-        *(measured if shown else ["", ""]),
-        str(turns[0]["pairs"] if turns else 0),
-        kept or f"nothing: {found['nothing_to_gain']}",
-        f"{predicted / median(plain):.2f}",
-        effect,
-    )
+class BenchRow:
+    def __init__(self, each: BenchProgram, asked: argparse.Namespace, folder: Path) -> None:
+        self.each, self.asked, self.folder = each, asked, folder
+        self.trace, self.profile, self.wisdom = folder / "trace", folder / "profile", folder / "wisdom.json"
+        if asked.order is not None:
+            nodes = list(range(each.ranks))
+            random.Random(asked.order).shuffle(nodes)
+            cores = f"0-{os.cpu_count() - 1}"
+            lines = [f"rank {rank}=node{node} slot={cores}\n" for rank, node in enumerate(nodes)]
+            (folder / SHUFFLED).write_text("".join(lines), encoding="ascii")
+
+    def text(self, name: str) -> str:
+        shutil.rmtree(self.trace, ignore_errors=True)
+        recorded = ["record", "--trace", self.trace, "--output", self.profile, "--", *self.command()]
+        try:
+            self.kumihimo(*recorded)
+            tuned = self.tuned()
+            placed = self.placed()
+        except subprocess.CalledProcessError as error:
+            return row(name, str(self.each.ranks), (error.stderr or str(error)).strip().splitlines()[-1])
+        ways = {"plain": (None, False)}
+        ways |= {"tuned": (self.wisdom, False)} if tuned["kept"] else {}
+        ways |= {"placed": (None, True)} if placed else {}
+        ways |= {"both": (self.wisdom, True)} if tuned["kept"] and placed else {}
+        times = self.turns(ways)
+        plain = median(times["plain"])
+        gains = {way: _measure.compare(list(zip(times[way], times["plain"]))) for way in ways if way != "plain"}
+        if self.asked.keep:
+            self.keep(name, times)
+        predicted = {way: self.replayed(*given) for way, given in ways.items()}
+        effects = [f"{way} {predicted[way] / predicted['plain']:.2f} / {gains[way].ratio:.2f}" for way in gains]
+        kept = sorted({tuned["candidates"][number]["collective"] for number in tuned["kept"]}) if tuned["kept"] else []
+        shares = [saved(gains[way]) if way in gains else "" for way in ("tuned", "placed", "both")]
+        return row(
+            *(name, str(self.each.ranks), f"{plain:.2f}", percent(tuned["profile"]["transferring_share"]), *shares),
+            ", ".join([*kept, *([placed] if placed else [])]) or "nothing",
+            f"{predicted['plain'] / plain:.2f}",
+            "; ".join(effects),
+        )
+
+    def command(self, placed: bool = False) -> tuple[str, ...]:
+        file = MAP if placed else SHUFFLED if self.asked.order is not None else None
+        placing = ("--rankfile", str(self.folder / file)) if file else ()
+        return ("mpirun.openmpi", "-n", str(self.each.ranks), *placing, *self.each.words)
+
+    def tuned(self) -> dict:
+        words = ["optimise", "--fresh", "--json", "--budget", self.asked.budget, "--output", self.folder / "optimised"]
+        if self.asked.only == "placed":
+            return {"kept": [], "profile": {"transferring_share": 0}}
+        found = self.kumihimo(*words, "--", *self.command())
+        if found["kept"]:
+            shutil.copy(found["wisdom"], self.wisdom)
+        return found
+
+    def placed(self) -> str:
+        """What changes, or empty where `place` keeps the order of the ranks."""
+        if self.asked.only == "tuned":
+            return ""
+        words = ["place", "--json", "--traffic", self.profile, "--machine", self.folder / "testbed.toml"]
+        words += ["--allocation", "env", "--output", f"openmpi4:{self.folder / MAP}"]
+        if self.asked.order is not None:
+            given = f"openmpi4:{self.folder / SHUFFLED}"
+            before = self.kumihimo(*words[:-2], "--evaluate", given)
+            found = self.kumihimo(*words, "--placement", given)
+        else:
+            found = self.kumihimo(*words)
+            before = found["before"]
+        if found["hop_bytes"] >= before["hop_bytes"]:
+            return ""
+        links = found["link_bytes_max"] / before["link_bytes_max"]
+        return f"hop-bytes {found['hop_bytes'] / before['hop_bytes']:.2f}, busiest link {links:.2f}"
+
+    def turns(self, ways: dict[str, tuple[Path | None, bool]]) -> dict[str, list[float]]:
+        times: dict[str, list[float]] = {way: [] for way in ways}
+        for number in range(self.asked.rounds):
+            for way in random.Random(number).sample(list(ways), len(ways)):
+                wisdom, placed = ways[way]
+                times[way].append(run(OptimisedProgram(self.command(placed), self.folder), way, wisdom).cost)
+        return times
+
+    def keep(self, name: str, times: dict[str, list[float]]) -> None:
+        to = self.asked.keep / name.replace(" ", "-").replace(",", "")
+        shutil.copytree(self.folder, to, dirs_exist_ok=True)
+        (to / "times.json").write_text(json.dumps(times), encoding="utf-8")
+
+    def replayed(self, wisdom: Path | None, placed: bool) -> float:
+        """Seconds."""
+        words = ["replay", self.trace, "--machine", self.folder / "testbed.toml", "--model", "flow", "--json"]
+        file = MAP if placed else SHUFFLED if self.asked.order is not None else None
+        words += ["--allocation", "env", "--placement", f"openmpi4:{self.folder / file}"] if file else []
+        words += ["--wisdom", wisdom] if wisdom else []
+        return self.kumihimo(*words)["results"][0]["seconds"]
+
+    def kumihimo(self, *words: str | Path) -> dict:
+        done = subprocess.run([KUMIHIMO, *words], capture_output=True, text=True, check=True, cwd=self.folder)
+        return json.loads(done.stdout) if "--json" in words else {}
 
 
-def replayed(command: tuple[str, ...], folder: Path, wisdom: str | None) -> float:
-    """Seconds, of one recording."""
-    trace = folder / "trace"
-    if wisdom is None:
-        shutil.rmtree(trace, ignore_errors=True)
-        words = [KUMIHIMO, "record", "--trace", trace, "--output", folder / "profile", "--", *command]
-        subprocess.run(words, check=True, capture_output=True)
-    words = [KUMIHIMO, "replay", trace, "--machine", folder / "testbed.toml", "--model", "flow", "--json"]
-    words += ["--wisdom", wisdom] if wisdom else []
-    done = subprocess.run(words, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)["results"][0]["seconds"]
+def saved(gain: _measure.Comparison) -> str:
+    return f"{percent(1 - gain.ratio)} ({percent(1 - gain.ratio_high)} to {percent(1 - gain.ratio_low)})"
 
 
 def percent(share: float) -> str:

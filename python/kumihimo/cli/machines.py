@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from kumihimo import _machine
+from kumihimo.processes import allocation
 from kumihimo.processes.package_files import folder
 from kumihimo.text.errors import errors_of_this_machine
 
@@ -24,3 +26,13 @@ def load(name: str) -> _machine.Machine:
 
         return this_machine()
     return _machine.load(name, search())
+
+
+def of_job() -> str | None:
+    """The machine file that the job's surroundings name, as those of a testbed do."""
+    return os.environ.get(allocation.MACHINE) or None
+
+
+def hosts_of_job() -> str | None:
+    """What stands for --allocation on of_job()."""
+    return allocation.ENVIRONMENT if os.environ.get(allocation.HOSTS) else None

@@ -34,7 +34,9 @@ def command(
         group=NETWORK,
     ),
     machine: option(
-        "--machine -m M", "Name of a machine, or a machine file [default: a torus of --shape].", group=NETWORK
+        "--machine -m M",
+        "Name of a machine, or a machine file [default: a torus of --shape, or what KUMIHIMO_MACHINE says].",
+        group=NETWORK,
     ) = None,
     shape: option(
         "--shape -s SHAPE",
@@ -124,6 +126,8 @@ def command(
         raise wrong_value("--threads must be 1 or more", threads, "leave it out for all processors")
     if seed < 0:
         raise wrong_value("--seed must be 0 or more", seed)
+    if not (machine or shape or box) and (machine := machines.of_job()):
+        given = given or machines.hosts_of_job()
     asked = outputs.wanted(files or [])
     outputs.check_files(asked, page_file)
     on = request.network(

@@ -7,7 +7,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kumihimo.cli import options, output, progress, simulate_faults
+from kumihimo.cli import machines, options, output, progress, simulate_faults
 from kumihimo.cli.options import argument, option
 from kumihimo.text import quantities
 from kumihimo.text.errors import missing, wrong_value
@@ -38,7 +38,10 @@ def command(
     trace: argument(
         "TRACE", "Folder of record --trace, OTF2 trace of Score-P, TAU or others, or GOAL file (goal:FILE)."
     ),
-    machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file.") = None,
+    machine: option(
+        "--machine -m M",
+        "Name of a machine (see `machine list`), or a machine file [default: what KUMIHIMO_MACHINE says].",
+    ) = None,
     model: option("--model MODEL", "Model: loggp, flow, exact or packet.") = "loggp",
     shape: options.Shape = None,
     box: options.Box = None,
@@ -92,6 +95,8 @@ def command(
     from kumihimo.cli.replay_models import ReplayRequest
     from kumihimo.predict.replay import choices, study
 
+    if not (machine or loggops) and (machine := machines.of_job()):
+        given = given or machines.hosts_of_job()
     asked = ReplayRequest(
         model, machine, shape, box, dead or [], routing, ranks_per_node, given, order, placement, loggops, noise,
         packet_bytes, buffer_packets, packet_seed, dies or [], slow or [],

@@ -92,8 +92,8 @@ class ReplayRequest:
         else:
             asked = shapes_for(loaded, ranks, each)
         shape, job = first_job(asked, lambda of: simulation.on(loaded, of, part, hosts))
-        found = hosts is None and self.box is None and self.shape is None
-        if found and self.placement is None and job.slots.size > ranks:
+        may_have_free = hosts is not None or (self.box is None and self.shape is None)
+        if may_have_free and self.placement is None and job.slots.size > ranks:
             placed = simulation.with_free_slots(job, self.order or "block", ranks)
         else:
             placed = simulation.placed(job, wanted, hosts)

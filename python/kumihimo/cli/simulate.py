@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kumihimo.cli import options, output, progress, simulate_results
+from kumihimo.cli import machines, options, output, progress, simulate_results
 from kumihimo.cli.simulate_request import Request
 from kumihimo.predict import models, subjects
 from kumihimo.predict.prediction import Prediction, Setting
@@ -23,6 +23,8 @@ def command(collective: options.CollectiveProgramsOrGoal, request: Request) -> N
     kumihimo simulate goal:trace.goal --model loggp --loggops L=2500,o=1500,g=1000,G=6,O=0,S=65535
     """
     models.check_name(request.model)
+    if not (request.machine or request.loggops):
+        request.machine = machines.of_job()
     request.refuse_what_means_nothing(subjects.kind_of(collective))
     if request.background:
         from kumihimo.cli import simulate_background

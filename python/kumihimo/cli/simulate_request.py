@@ -33,7 +33,10 @@ OF_BACKGROUND_JOBS = ("spread", "repeats", "warm_up")
 class Request:
     """The options, as they were given."""
 
-    machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file.") = None
+    machine: option(
+        "--machine -m M",
+        "Name of a machine (see `machine list`), or a machine file [default: what KUMIHIMO_MACHINE says].",
+    ) = None
     sizes: option("--bytes -b SIZES", "Message sizes: 64KiB, 8,1GiB or 8..16MiB (doubling).") = None
     shape: options.Shape = None
     box: options.Box = None

@@ -133,6 +133,7 @@ def environment_in(testbed: testbeds.Testbed) -> dict[str, str]:
     told = {
         testbeds.INSIDE: str(testbed.folder),
         allocation.SHAPE: str(plan.described.shape) if plan.described.family == "torus" else "",
+        allocation.MACHINE: str(testbed.machine_file),
         allocation.LINKS: f"{plan.described.network}, {plan.rate} bit/s, {plan.latency} s",
     }
     return {**os.environ, **launchers.environment(testbed.folder), **told}
@@ -191,12 +192,14 @@ def machine(
     measure: option("--measure", "Measure what a message costs while all ranks send.") = False,
     out: options.written("--out -o OUT", "Machine file to write [default: standard output].") = None,
 ) -> None:
-    """Write the machine file of a testbed, for `simulate`, `replay` and `place`. Costs of messages are assumed unless
-    they are measured: nodes share the processors of this machine, so these depend on how many there are."""
+    """Write the machine file of a testbed, which `simulate`, `replay` and `place` take by themselves inside. Costs of
+    messages are assumed until they are measured: nodes share the processors of this machine, so these depend on how
+    many there are."""
     testbed = testbeds.find(name)
-    text = testbed.plan.machine
+    text = testbed.machine_file.read_text(encoding="utf-8")
     if measure:
         text = machine_file.with_step(text, measured_step(testbed))
+        files.write_whole(testbed.machine_file, text)
     if out is None:
         print(text, end="")
     else:

@@ -15,6 +15,7 @@ from kumihimo.text.errors import missing, wrong_value
 
 ENVIRONMENT = "env"
 SHAPE, HOSTS = "KUMIHIMO_SHAPE", "KUMIHIMO_HOSTS"  # src/network/topology/place_in_shape.hpp
+MACHINE = "KUMIHIMO_MACHINE"  # its file: for `place`, `simulate` and `replay` where --machine names no other
 LINKS = "KUMIHIMO_TESTBED_LINKS"  # what the links of a testbed are: measurements are for one kind
 VARIABLES = ("SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", HOSTS)
 KNOWN = f"{', '.join(VARIABLES[:-1])} or {VARIABLES[-1]}"

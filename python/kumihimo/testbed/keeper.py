@@ -66,7 +66,7 @@ def vertex(of: dict, ready: int, go: int) -> None:
     socket.sethostname(of["name"])
     mount("tmpfs", "/dev/shm", "tmpfs")  # two nodes share no memory
     mount("sysfs", "/sys", "sysfs")  # of this network: UCX looks for interfaces there
-    for name, value in SETTINGS.items():
+    for name, value in {**SETTINGS, **of["settings"]}.items():
         try:
             Path(f"/proc/sys/net/{name}").write_text(value, encoding="ascii")
         except OSError:

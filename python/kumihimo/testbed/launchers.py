@@ -59,6 +59,10 @@ def environment(folder: Path) -> dict[str, str]:
         "orte_leave_session_attached": "1",  # mpirun sees its daemons end, though their links are cut first
         "oob_tcp_if_include": net,
         "btl_tcp_if_include": net,
+        # Messages of more than 64 KiB in both directions of a link took twice their time: the answer to the one waits
+        # behind the other in a socket. Sent in pieces, not put as a whole, they do so hardly (ADR 58).
+        "btl_tcp_flags": "1",
+        "btl_tcp_max_send_size": "32768",
         "pml": "ob1",  # UCX and libfabric would look for hardware
         "mpi_yield_when_idle": "1",  # nodes share processors
         "hwloc_base_binding_policy": "none",

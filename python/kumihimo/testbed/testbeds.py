@@ -79,6 +79,11 @@ class Testbed:
         return self.plan.wiring
 
     @property
+    def machine_file(self) -> Path:
+        """The plan's, with costs as they were last measured."""
+        return self.folder / "machine.toml"
+
+    @property
     def is_here(self) -> bool:
         """Whether this process runs in it."""
         return os.environ.get(INSIDE) == str(self.folder)
@@ -244,6 +249,7 @@ def made(plan: TestbedPlan, folder: Path) -> Testbed:
         processes = answered(process, plan)
         launchers.write(folder, plan.wiring, processes, plan.slots)
         testbed = Testbed(plan, folder, process.pid, started_at(process.pid), tuple(processes))
+        files.write_whole(testbed.machine_file, plan.machine)
         kept = {"plan": asdict(plan), "keeper": testbed.keeper, "started": testbed.started, "processes": processes}
         files.write_whole(folder / "testbed.json", json.dumps(kept))
         process.stdin.write("stay\n")
@@ -267,6 +273,7 @@ def spec_of(plan: TestbedPlan, folder: Path) -> dict:
     vertices = [
         {
             "name": wiring.name(vertex),
+            "settings": wires.settings(plan.rate),
             "ip": [*wires.own_interface(vertex), *wires.interfaces(wiring, vertex)],
             "tc": [line for link in wiring.leaving[vertex] for line in wires.limited(link, plan.rate, plan.latency)],
         }

@@ -18,6 +18,7 @@ MTU = 9000  # bytes: longest packet, without the Ethernet header
 HEADERS = 66  # bytes of a packet that carry no data: Ethernet 14, IP 20, TCP 20 with time stamps 12
 ETHERNET = 14
 LEAST_BURST = 1_000  # bytes that a link may send before their time
+LEAST_SENT = 65_536  # bytes that a socket takes before they have left
 QUEUE = 4_000_000  # bytes that wait for a link; what is more is lost
 OWN_INTERFACE = "node0"  # has the address of a node; on no link, so that a cut leaves it
 MOST_VERTICES = 4096  # nodes and switches; more do not fit the numbers of interfaces and addresses
@@ -164,6 +165,13 @@ def limited(link: int, rate: int, latency: float) -> Iterator[str]:
     if latency:
         yield f"qdisc add {device} parent 1:3 {queue}"
     yield f"filter add {device} parent 1: protocol ip u32 match ip protocol 6 0xff match u16 0 0xffc0 at 2 flowid 1:3"
+
+
+def settings(rate: int) -> dict[str, str]:
+    """Of a node's network, under /proc/sys/net. What a program hands to a socket leaves in its order, and an answer to
+    the other end behind it: so a socket takes 5 ms of a link's rate at once, at least 64 KiB."""
+    most = max(LEAST_SENT, rate // 8 // 200)
+    return {"ipv4/tcp_wmem": f"4096 {most // 2} {most}"}
 
 
 def relimited(link: int, rate: int, latency: float) -> Iterator[str]:
