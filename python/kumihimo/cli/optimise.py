@@ -41,6 +41,7 @@ from kumihimo.tune.targets import UNEQUAL
 
 TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs
 LEAST_TUNING = 10.0  # seconds
+TOO_SHORT = "the budget was too short to tune all that the program calls; give a larger --budget"
 PATIENCE = 2.0  # seconds without standard input
 app = typer.Typer()
 
@@ -244,6 +245,8 @@ class OptimiseWork:
         elif gain["high"] < tuning_of.LEFT_SHARE and not self.program.metric:  # which may be of a part of the run
             text = tuned_tables.gain_text(gain)
             self.why_nothing = f"the predicted gain, {text}, is less than whole runs can show"
+            if found["left_to_the_library"]:
+                self.why_nothing += f", and {TOO_SHORT}"
             return []
         gains = [tuning_of.predicted_gain(self.profile, [choice]).share for choice in choices]
         return in_order(choices, gains)
@@ -252,7 +255,7 @@ class OptimiseWork:
         if not plan.targets:
             return "; ".join(self.told["not_tuned"]) or "the program calls no collectives"
         if found["left_to_the_library"]:
-            return "the budget was too short to tune what the program calls; give a larger --budget"
+            return TOO_SHORT
         return "tuning found nothing certainly faster than the MPI library for what the program calls"
 
     def most_gain(self) -> float:

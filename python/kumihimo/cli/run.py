@@ -13,7 +13,7 @@ from kumihimo import _schedule
 from kumihimo.cli.options import argument, duration, option, written
 from kumihimo.cli.output import OwnWork, interrupted, message, write_json
 from kumihimo.processes import allocation
-from kumihimo.processes.signals import LATE, LATE_SECONDS
+from kumihimo.processes.signals import LATE_SECONDS, LateStatus
 from kumihimo.run import wisdom_reading
 from kumihimo.run.program_keys import key_of
 from kumihimo.text import files
@@ -106,7 +106,7 @@ def command(
     if not first:
         raise SystemExit(code)
     own = OwnWork()
-    if timeout and code == LATE:
+    if isinstance(code, LateStatus):
         message(f"the launcher did not end within {LATE_SECONDS:g} s after ranks had given up, and was ended")
     if not found:
         with own.step("the summary"):

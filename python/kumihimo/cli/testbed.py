@@ -20,7 +20,7 @@ from kumihimo.cli.testbed_counters import Name
 from kumihimo.processes import allocation, child_output, signals
 from kumihimo.testbed import faults, launchers, machine_file, testbeds
 from kumihimo.testbed.testbeds import TestbedPlan
-from kumihimo.testbed.wiring import Wiring
+from kumihimo.testbed.wiring import Wiring, payload_rate
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, failed, not_applicable, wrong_value
 from kumihimo.text.quantities import counted
@@ -32,6 +32,8 @@ RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmg]?)(?:bit|b)(?:/s|ps)?"
 BIT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 MOST_SLOTS = 1024
 MEASURE_SECONDS = 300.0
+BLOCK = 32 << 10  # bytes to each neighbour, without a rendezvous in any library
+MOSTLY = 0.85  # of what the links let through, or more: they are the limit
 KEEPER_SECONDS = 2.0  # for a keeper to be gone after the processes of its testbed
 
 
@@ -144,14 +146,29 @@ def measured_step(testbed: testbeds.Testbed) -> float:
     ranks = testbed.wiring.nodes * testbed.plan.slots
     if ranks < 2:
         raise not_applicable("--measure needs a testbed with 2 ranks", ranks)
-    own = str(Path(sys.argv[0]).resolve())
-    command = [own, "bench", "allreduce", "-a", "ring", "-p", str(ranks), "-b", str(8 * ranks), "--json"]
     testbed.enter()
+    return measured(testbed, "allreduce", "-a", "ring", "-p", str(ranks), "-b", str(8 * ranks)) / (2 * (ranks - 1))
+
+
+def measured_total(testbed: testbeds.Testbed) -> float | None:
+    """Bytes a second of all links together while each node of a torus or mesh sends to all of its neighbours. None
+    where nearly all of it is what the links let through, or not every rank has a node."""
+    described, links = testbed.plan.described, len(testbed.wiring.ends)
+    if described.family != "torus" or testbed.plan.slots > 1:
+        return None
+    on = ["-p", str(testbed.wiring.nodes), "--neighbours", f"cart:{described.shape}"]
+    seconds = measured(testbed, "neighbor_alltoall", "-a", "direct", *on, "-b", str(BLOCK))
+    total = links * BLOCK / seconds
+    return total if total < MOSTLY * links * payload_rate(testbed.plan.rate) else None
+
+
+def measured(testbed: testbeds.Testbed, *asked: str) -> float:
+    command = [str(Path(sys.argv[0]).resolve()), "bench", *asked, "--json"]
     found = child_output.run(testbed.within(0, command), seconds=MEASURE_SECONDS, env=environment_in(testbed))
     if found.returncode:
         raise failed("the costs of messages could not be measured", found.stderr.strip().rpartition("\n")[2])
     (result,) = json.loads(found.stdout)["results"]
-    return result["seconds"] / (2 * (ranks - 1))
+    return result["seconds"]
 
 
 @app.command()
@@ -199,6 +216,8 @@ def machine(
     text = testbed.machine_file.read_text(encoding="utf-8")
     if measure:
         text = machine_file.with_step(text, measured_step(testbed))
+        if total := measured_total(testbed):
+            text = machine_file.with_total(text, total)
         files.write_whole(testbed.machine_file, text)
     if out is None:
         print(text, end="")

@@ -25,8 +25,14 @@ NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, *NOTICE
 PATIENCE = 2.0  # seconds for a launcher that a script has left, and that may have the signal
 LAST_SECONDS = 10.0  # for launchers to end their ranks
 LATE_SECONDS = 15.0  # for a launcher whose ranks have given up: it may wait for one behind a cut link for ever
-LATE = 124  # the exit status then, as that of `timeout`
 GRACE = 0.2  # seconds in which a sender that goes from process to process comes to all of them
+
+
+class LateStatus(int):
+    """That of a launcher that was ended after LATE_SECONDS, not of one that ended so itself."""
+
+
+LATE = LateStatus(124)  # as `timeout` has
 
 
 def run(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from kumihimo import _machine
-from kumihimo.testbed.wiring import payload_rate
+from kumihimo.testbed.wiring import MTU, payload_rate
 from kumihimo.text.errors import not_applicable
 
 NUMBERS = """
@@ -13,12 +14,13 @@ NUMBERS = """
 link_bandwidth = {{ value = "{link} kB/s", assumed = "{rate} Mbit/s less the headers of packets of 9,000 bytes" }}
 link_peak = {{ value = "{peak} kB/s", assumed = "{rate} Mbit/s" }}
 hop_latency = {{ value = "{hop} us", assumed = "a packet in the kernel, from one node to the next; not measured here" }}
+burst_bytes = {{ value = "{mtu} B", assumed = "the longest packet: an idle link passes it at once" }}
 engines = {{ value = {ports}, assumed = "one for each link of a node" }}
 engine_bandwidth = {{ value = "{link} kB/s", assumed = "that of a link" }}
 
 [node]
 ranks_per_node = {{ value = {slots}, assumed = "the slots of a node" }}
-cores = {{ value = {slots}, assumed = "one for each slot; all nodes share the processors of this machine" }}
+cores = {{ value = {cores}, assumed = "of this machine, which all nodes share" }}
 memory = {{ value = "1 GiB", assumed = "not counted" }}
 memory_bandwidth = {{ value = "5 GB/s", assumed = "not measured; far above the links" }}
 reduction_rate = {{ value = "2 GB/s", assumed = "not measured; far above the links" }}
@@ -53,9 +55,11 @@ def text_of(name: str, network: str, topology: str, ports: int, slots: int, rate
         link=f"{payload_rate(rate) / 1000:.0f}",
         peak=f"{rate / 8000:.0f}",
         rate=f"{rate / 1e6:g}",
+        mtu=MTU,
         hop=f"{20 + latency * 1e6:g}",
         ports=max(ports, 1),
         slots=slots,
+        cores=max(slots, len(os.sched_getaffinity(0))),
     )
     return f'name = "{name}"\nsummary = "testbed of network namespaces: {network}"\n\n{topology}{numbers}'
 
@@ -74,3 +78,11 @@ def with_step(text: str, seconds: float) -> str:
     cost = max(0.5, (seconds * 1e6 - hop) / 2)
     row = f'{{ value = "{cost:.3g} us", measured = "{said}" }}'
     return re.sub(r"^(message_cost|relay_latency) = .*", lambda match: f"{match[1]} = {row}", text, flags=re.MULTILINE)
+
+
+def with_total(text: str, rate: float) -> str:
+    """The file with what the links carry together, in bytes a second: nodes share the processors of this machine."""
+    said = "each node sends 32 KiB to each neighbour at once, by kumihimo's engine over MPI"
+    row = f'total_bandwidth = {{ value = "{rate / 1000:.0f} kB/s", measured = "{said}" }}\n'
+    kept = re.sub(r"^total_bandwidth = .*\n", "", text, flags=re.MULTILINE)
+    return kept.replace("burst_bytes = ", f"{row}burst_bytes = ", 1)

@@ -55,6 +55,9 @@ def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Tuni
             found.left += [(use, "too little time to be measured") for use in uses]
             continue
         rest -= seconds_of(uses)
+        if not unequal:  # else one choice is for all sizes
+            uses, small = worth_measuring(uses, profile)
+            found.left += [(use, "too little time to be measured") for use in small]
         form, others = forms_of(uses)
         overlap = overlap_of(uses) if start == NON_BLOCKING else None
         asked = ProgramDemand(
@@ -70,6 +73,15 @@ def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Tuni
         )
         found.targets.append(Target(collective, ranks, program=asked))
     return found
+
+
+def worth_measuring(uses: Sequence[Use], profile: Collectives) -> tuple[list[Use], list[Use]]:
+    """The most time first, until what is left is too little; and what is left."""
+    descending = sorted(uses, key=lambda use: -savable_seconds(use))
+    kept = 1
+    while kept < len(descending) and profile.share(seconds_of(descending[kept:])) >= LEFT_SHARE:
+        kept += 1
+    return descending[:kept], descending[kept:]
 
 
 def why_not(use: Use, collectives: Sequence[str] | None) -> str:
@@ -181,16 +193,16 @@ def may_have_one_element(uses: Sequence[Use]) -> bool:
 
 
 def sizes_of(uses: Sequence[Use], form: Form) -> tuple[int, ...]:
-    """The smallest and the largest of each size class, in whole elements around them."""
+    """The smallest and the largest of each size class, in whole elements around them, in the order of the classes."""
     if not arguments.moves_data(uses[0].collective):
         return (0,)
     element = lcm(ELEMENT, _schedule.type_bytes(form.type))
-    found = set()
+    found: dict[int, None] = {}
     for use in uses:
         low = max(element, use.smallest // element * element)
         high = min(MOST_BYTES // element * element, -(-max(1, use.largest) // element) * element)
-        found |= {low, max(low, high)}
-    return tuple(sorted(found))
+        found |= dict.fromkeys((low, max(low, high)))
+    return tuple(found)
 
 
 def ways_of(uses: Sequence[Use]) -> tuple[str, ...]:

@@ -31,10 +31,11 @@ MEASURED_COUNTS = "ramp"  # of unequal blocks
 
 @dataclass(frozen=True)
 class ProgramDemand:
-    """What a program asks: the sizes of its calls, the seconds that an algorithm may change, the form that takes most
-    of them and the others, and how calls follow one another (rehearsal.WAYS). `unequal`: its blocks differ in size.
-    `one_element`: its vectors may be one element, which no algorithm can cut. `overlap_seconds`: its calls do not
-    block, and it computes so long in each. `user_operations`: it also reduces by operations of its own."""
+    """What a program asks: the sizes of its calls, those with the most time first; the seconds that an algorithm may
+    change, the form that takes most of them and the others, and how calls follow one another (rehearsal.WAYS).
+    `unequal`: its blocks differ in size. `one_element`: its vectors may be one element, which no algorithm can cut.
+    `overlap_seconds`: its calls do not block, and it computes so long in each. `user_operations`: it also reduces by
+    operations of its own."""
 
     sizes: tuple[int, ...]
     seconds: float

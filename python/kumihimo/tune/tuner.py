@@ -138,7 +138,8 @@ class CollectiveTuner:
         odd = search.spread(proposed, probes)
         first = first_look(target, list(proposed)) if proposed else []
         rest = [size for size in proposed if size not in first]
-        in_order = sorted([*first, *rest, *odd], key=lambda size: size > CHEAP_BYTES)  # else as they stand
+        last = target.program.sizes.index if target.program else lambda size: size > CHEAP_BYTES
+        in_order = sorted([*first, *rest, *odd], key=last)  # else as they stand
         return [(size, {**proposed, **odd}[size]) for size in in_order]
 
     def judging_seconds(self, share: float, began: float, wanted: int) -> float:
@@ -276,7 +277,8 @@ def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[in
 def finished_key(target: Target, sizes: Sequence[int]) -> dict:
     key = {**target.key, "emulated": target.ranks_per_node, "sizes": list(sizes)}
     if target.program:  # another recording takes another time
-        key["program"] = {name: value for name, value in asdict(target.program).items() if name != "seconds"}
+        asked = {name: value for name, value in asdict(target.program).items() if name != "seconds"}
+        key["program"] = {**asked, "sizes": sorted(target.program.sizes)}
     return {**key, "on": target.on.key} if target.on else key
 
 
@@ -287,8 +289,11 @@ def weight(target: Target) -> float:
 
 
 def first_look(target: Target, sizes: Sequence[int]) -> list[int]:
-    """The sizes at which all algorithms are tried: of a program all, as there may be anything between them."""
-    return sorted(set(sizes)) if target.program else search.coarse(sizes)
+    """The sizes at which all algorithms are tried: of a program all, as there may be anything between them, those with
+    the most time first."""
+    if target.program is None:
+        return search.coarse(sizes)
+    return [size for size in target.program.sizes if size in sizes]
 
 
 def probes(target: Target, sizes: Sequence[int], beside: Sequence[int]) -> list[int]:

@@ -23,6 +23,8 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
     visit("network", "switch_bandwidth", network.switch_bandwidth);
     visit("network", "exchange_bandwidth", network.exchange_bandwidth);
     visit("network", "exchange_bytes", network.exchange_bytes);
+    visit("network", "total_bandwidth", network.total_bandwidth);
+    visit("network", "burst_bytes", network.burst_bytes);
   }
   auto& node = machine.node;
   visit("node", "ranks_per_node", node.default_ranks_per_node);

@@ -34,7 +34,7 @@ simulation::Path Network::open(std::uint32_t id, const Message& message, simulat
   of.resources.clear();
   of.bytes = static_cast<double>(message.bytes), of.order = order_++, of.from = message.from, of.flow = -1;
   of.gone = stopped_[static_cast<std::size_t>(paths_.nodes()[static_cast<std::size_t>(message.from)])] != 0;
-  of.is_message = true;
+  of.kind = UnderWayKind::message;
   transfer.from = message.from, transfer.to = message.to, transfer.bytes = of.bytes;
   return paths_.append_path(transfer, of.resources);
 }
@@ -51,10 +51,8 @@ std::uint32_t Network::submit(Time now, const Message& message) {
       paths_.nodes()[static_cast<std::size_t>(message.from)] == paths_.nodes()[static_cast<std::size_t>(message.to)];
   of.latency = picoseconds(path.latency + (local ? path.cost : 0));
   if (of.gone) return id;
-  if (message.bytes == 0)
-    push({now, of.order, 0, id, false});
-  else
-    start(id, path.limit / (1 + static_cast<double>(message.gap) / 1000));
+  of.limit = path.limit / (1 + static_cast<double>(message.gap) / 1000);
+  begin(id);
   return id;
 }
 
@@ -75,13 +73,35 @@ void Network::go(Time now, std::uint32_t id) {
   now_ = now;
   UnderWay& of = messages_[id];
   of.start = now;
-  if (of.bytes == 0) {
-    of.resources.clear(); // a signal
-    return push({now, of.order, 0, id, false});
-  }
+  if (of.bytes == 0) of.resources.clear(); // a signal
   for (const Resource r : of.resources)
     if (paths_.is_link(r) && fluid_.users(r) > 0) waiting_[static_cast<std::size_t>(r)] = 1;
-  start(id, of.limit);
+  begin(id);
+}
+
+// What passes at once leaves now; of a longer message at its end.
+void Network::begin(std::uint32_t id) {
+  UnderWay& of = messages_[id];
+  of.burst = paths_.burst_bytes() > 0 && is_idle(of) ? std::min(of.bytes, paths_.burst_bytes()) : 0;
+  if (of.burst < of.bytes) return start(id, of.limit);
+  push({now_, of.order, 0, id, false});
+  if (of.burst > 0) pay_burst(id);
+}
+
+bool Network::is_idle(const UnderWay& of) const {
+  const auto is_free = [&](Resource r) { return !paths_.is_link(r) || fluid_.users(r) == 0; };
+  return std::any_of(of.resources.begin(), of.resources.end(), [&](Resource r) { return paths_.is_link(r); }) &&
+         std::all_of(of.resources.begin(), of.resources.end(), is_free);
+}
+
+void Network::pay_burst(std::uint32_t id) {
+  const std::uint32_t debt = place();
+  ++debts_;
+  UnderWay &of = messages_[debt], &message = messages_[id];
+  of.resources = message.resources;
+  of.order = order_++, of.from = message.from, of.start = now_, of.limit = message.limit, of.bytes = message.burst;
+  of.burst = 0, of.flow = -1, of.gone = false, of.kind = UnderWayKind::burst;
+  start(debt, of.limit);
 }
 
 bool Network::leaves_early(std::int32_t from, std::int32_t to, std::uint64_t bytes) const {
@@ -93,7 +113,7 @@ bool Network::leaves_early(std::int32_t from, std::int32_t to, std::uint64_t byt
 
 void Network::start(std::uint32_t id, double limit, double first_use) {
   UnderWay& of = messages_[id];
-  of.flow = fluid_.start(seconds(now_), of.resources, limit, of.bytes, first_use);
+  of.flow = fluid_.start(seconds(now_), of.resources, limit, of.bytes - of.burst, first_use);
   if (of_flow_.size() <= static_cast<std::size_t>(of.flow)) of_flow_.resize(static_cast<std::size_t>(of.flow) + 1);
   of_flow_[static_cast<std::size_t>(of.flow)] = id;
   ++flows_;
@@ -115,7 +135,8 @@ std::uint32_t Network::work(Time now, std::int32_t rank, const goal::GraphOperat
   const std::uint32_t id = place();
   UnderWay& of = messages_[id];
   of.resources.clear();
-  of.order = order_++, of.from = rank, of.flow = -1, of.start = now, of.gone = false, of.is_message = false;
+  of.order = order_++, of.from = rank, of.flow = -1, of.start = now, of.gone = false, of.kind = UnderWayKind::work;
+  of.burst = 0;
   of.bytes = static_cast<double>(operation.size);
   double rate = paths_.reduction_rate(rank), slowdown = 1;
   if (operation.kind == goal::Kind::copy) {
@@ -190,16 +211,19 @@ void Network::pop() {
 void Network::leave(std::uint32_t id) {
   UnderWay& of = messages_[id];
   of.gone = true;
+  const bool owes = of.flow >= 0 && of.burst > 0;
   if (of.flow >= 0) {
     end_flow(of);
     constexpr double weight = 1.0 / 64;
     usual_ += weight * (static_cast<double>(now_ - of.start) - usual_);
   }
+  if (of.kind == UnderWayKind::burst) return worked_.push_back(id);
   sent_.push_back(id);
-  if (!of.is_message) return worked_.push_back(id);
+  if (of.kind == UnderWayKind::work) return worked_.push_back(id);
   for (const Resource r : of.resources)
     if (paths_.is_link(r)) link_bytes_[static_cast<std::size_t>(r)] += of.bytes;
   push({now_ + of.latency, of.order, 0, id, true});
+  if (owes) pay_burst(id); // last: it may move `of`
 }
 
 void Network::end_flow(UnderWay& of) {

@@ -70,18 +70,20 @@ class Network {
   const std::vector<double>& link_bytes() const { return link_bytes_; } // by LinkId: of messages that have left
   const std::vector<char>& waiting() const { return waiting_; }         // by LinkId: a message met another there
   double reduced(std::int32_t rank) const { return reduced_[static_cast<std::size_t>(rank)]; } // seconds of its thread
-  std::uint64_t messages() const { return order_; }
+  std::uint64_t messages() const { return order_ - debts_; }
 
  private:
+  enum class UnderWayKind : std::uint8_t { message, work, burst };
   struct UnderWay {
     std::vector<Resource> resources;
     simulation::Fluid::FlowId flow = -1; // none: it has left, is lost or has no bytes
     Time start = 0, latency = 0, sending = 0, taking = 0, pause = 0;
     double bytes = 0, limit = 0;
     std::uint64_t order = 0;
-    std::int32_t from = 0;  // rank
-    bool gone = false;      // it has left, or is lost
-    bool is_message = true; // else work
+    std::int32_t from = 0; // rank
+    bool gone = false;     // it has left, or is lost
+    UnderWayKind kind = UnderWayKind::message;
+    double burst = 0; // bytes that have passed at once, and whose time its links are busy behind it
   };
   struct Event {
     Time time = 0;
@@ -95,6 +97,9 @@ class Network {
   static Time picoseconds(double seconds);
   std::uint32_t place();
   simulation::Path open(std::uint32_t id, const Message& message, simulation::Transfer transfer);
+  void begin(std::uint32_t id);
+  void pay_burst(std::uint32_t id);
+  bool is_idle(const UnderWay& of) const;
   void start(std::uint32_t id, double limit, double first_use = 1);
   void drop_outdated();
   void push(const Event& event);
@@ -124,7 +129,7 @@ class Network {
   double usual_ = 0;       // picoseconds: of messages that have left, the latest counting most
   Time now_ = 0;
   Time solve_at_; // since rates have changed; never: they have not
-  std::uint64_t order_ = 0;
+  std::uint64_t order_ = 0, debts_ = 0;
 };
 
 } // namespace kumihimo::fluid

@@ -49,7 +49,7 @@ Result<NetworkPaths> NetworkPaths::make(const Job& job, std::int32_t ranks, cons
   for (std::int32_t r = 0; r < ranks && !job.levels().empty(); ++r) n.slot_.push_back(seats.slot(Rank{r}).number);
   const std::int64_t links = machine.topology->link_bound(), nodes = machine.topology->nodes();
   const std::int64_t pairs = machine.network.exchange_bandwidth ? nodes * most_partners : 0;
-  if (links + 5 * nodes + 3 * std::int64_t{ranks} + pairs > std::numeric_limits<Resource>::max())
+  if (links + 5 * nodes + 3 * std::int64_t{ranks} + pairs + 1 > std::numeric_limits<Resource>::max())
     return wrong_value("the network has at most 2^31 links, nodes, ranks and pairs of nodes together",
                        fmt::format("{} links and {} pairs", links, pairs));
   n.nodes_ = static_cast<std::int32_t>(nodes);
@@ -120,6 +120,11 @@ Result<NetworkPaths> NetworkPaths::make(const Job& job, std::int32_t ranks, cons
     for (std::int32_t r = 0; r < ranks; ++r) n.capacity_.push_back(n.lane_rate_ * n.factor_[n.node_[r]]);
   if (machine.node.copies) n.add_copies(rank_bytes, scalar_reduction);
   n.add_levels(job);
+  if (net.burst_bytes) n.burst_ = static_cast<double>(net.burst_bytes->value.value);
+  if (net.total_bandwidth) {
+    n.all_links_ = static_cast<Resource>(n.capacity_.size());
+    n.capacity_.push_back(net.total_bandwidth->value.value);
+  }
   if (n.limits_exchanges()) {
     n.first_pair_ = static_cast<Resource>(n.capacity_.size());
     n.partners_.resize(static_cast<std::size_t>(nodes));
@@ -262,6 +267,7 @@ Path NetworkPaths::append_path(const Transfer& transfer, std::vector<Resource>& 
     if (!hop_latencies_.empty()) latency += hop_latencies_[static_cast<std::size_t>(topology.link_class(link))];
     if (topology.is_shared(link)) resources.push_back(r);
   }
+  if (limits_all_links()) resources.insert(resources.end(), route_.size(), all_links_);
   resources.push_back(first_sender_ + a);
   resources.push_back(first_receiver_ + b);
   if (limits_exchanges() && bytes > exchange_bytes_) append_exchange(std::min(a, b), std::max(a, b), resources);
@@ -379,6 +385,7 @@ std::string NetworkPaths::name_of(Resource r) const {
     return r < first_summing_ ? fmt::format("processors of node {}, for copies", r - first_copying_)
                               : fmt::format("processors of node {}, for reductions", r - first_summing_);
   }
+  if (r == all_links_) return "all links together";
   if (limits_exchanges() && r >= first_pair_) {
     const std::int32_t node = (r - first_pair_) / most_partners;
     const std::int32_t other = partners_[static_cast<std::size_t>(node)][(r - first_pair_) % most_partners];

@@ -242,6 +242,7 @@ Machine scaled(Machine machine, const NetworkFactors& factors) {
   };
   SoftwareNumbers& software = machine.software;
   by_if(factors.bandwidth, net.exchange_bandwidth);
+  by_if(factors.bandwidth, net.total_bandwidth);
   by_if(factors.bandwidth, software.lane_bandwidth);
   by_if(factors.bandwidth, software.eager_copy_rate);
   by(factors.cost, software.message_cost);

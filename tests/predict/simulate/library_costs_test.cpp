@@ -133,6 +133,42 @@ TEST_P(LibraryCosts, AnExchangeOfLongMessagesSharesTheRateOfThePair) {
   EXPECT_NEAR(time(both_ways(2), m), one, 1e-12) << "of another pair";
 }
 
+TEST_P(LibraryCosts, AllLinksTogetherShareARate) {
+  const Schedule all = by_hand(8, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "ring", 1);
+    lane.round(exchange((r + 1) % 8, in[whole()], (r + 7) % 8, into(out[whole()])));
+    p.add(std::move(lane));
+  });
+  Machine m = plain("8");
+  m.network.total_bandwidth = Quantity<BytesPerSecond>{{8e9}};
+  EXPECT_NEAR(time(all, m), cost + 1e-3 + hop + relay, 1e-9) << "as much as the links that are used";
+  m.network.total_bandwidth = Quantity<BytesPerSecond>{{4e9}};
+  EXPECT_NEAR(time(all, m), cost + 2e-3 + hop + relay, 1e-9);
+  m.network.total_bandwidth = Quantity<BytesPerSecond>{{1e9}};
+  EXPECT_NEAR(time(one_message(0, 3, 8), m), cost + 3e-3 + 3 * hop + relay, 1e-9) << "once for each link";
+}
+
+// Only single messages tell: the flow model has none.
+TEST_P(LibraryCosts, AnIdleLinkPassesABurstAtOnceAndIsBusyBehindIt) {
+  const bool has_messages = GetParam() == ScheduleModel::exact;
+  const double passed = has_messages ? 9e-6 : 0;
+  Machine m = plain("8");
+  m.network.burst_bytes = Quantity<Bytes>{{9000}};
+  EXPECT_NEAR(time(one_message(0, 3, 8), m), cost + 1e-3 - passed + 3 * hop + relay, 1e-12);
+  const Schedule two = by_hand(8, 2250, 1, [](std::int32_t r, ProgramBuilder& p) { // 9,000 bytes each
+    LaneBuilder lane(LaneId{0}, "two", 1);
+    for (std::int32_t half : {0, 1}) {
+      if (r == 0) lane.step(send(1, out[part(half, 2)]));
+      if (r == 1) lane.step(receive(0, out[part(half, 2)]));
+    }
+    p.add(std::move(lane));
+  });
+  const double one = cost + hop + relay;
+  const double before = time(two, plain("8"));
+  EXPECT_NEAR(time(two, m), has_messages ? before - 9e-6 : before, one) << "the second one waits for the first's time";
+  EXPECT_LT(time(two, m), before + 1e-12);
+}
+
 // 1 MB of input: its copy, which lies in the output of allreduce and in scratch of reduce_scatter, and its own scratch.
 TEST_P(LibraryCosts, ALibraryCopiesTheInputOfReductionsAndGetsScratch) {
   Machine m = plain("8");

@@ -474,3 +474,11 @@ def test_says_that_nothing_was_counted() -> None:
     assert ran.returncode == 0
     assert "rank 0 wrote no summary" in ran.stderr
     assert "_exit, a signal or an MPI error ended it" in ran.stderr
+
+
+def test_a_program_that_ends_as_timeout_does_was_not_ended_by_us():
+    ran = subprocess.run(
+        [COMMAND, "run", "--timeout", "5s", "--", "sh", "-c", "exit 124"], capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 124
+    assert "was ended" not in ran.stderr

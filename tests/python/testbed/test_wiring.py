@@ -36,6 +36,20 @@ def of_topology(lines: str) -> _machine.Machine:
     return _machine.parse(machine_file.text_of("t", "t", f"[topology]\n{lines}\n", 1, 1, 10**8, 0.0), "t")
 
 
+def test_a_socket_takes_little_more_than_what_a_link_needs():
+    assert wires.settings(50_000_000) == {"ipv4/tcp_wmem": "4096 32768 65536"}
+    assert wires.settings(1_000_000_000) == {"ipv4/tcp_wmem": "4096 312500 625000"}
+
+
+def test_a_measured_total_of_all_links_is_kept_once():
+    text = machine_file.text_of("t", "t", '[topology]\nfamily = "torus"\nshape = "3x3"\n', 4, 1, 10**8, 0.0)
+    once = machine_file.with_total(text, 5e8)
+    assert once.count("total_bandwidth") == 1 and "500000 kB/s" in once
+    twice = machine_file.with_total(once, 4e8)
+    assert twice.count("total_bandwidth") == 1 and "400000 kB/s" in twice
+    assert _machine.parse(twice, "t").shape == _machine.parse(text, "t").shape
+
+
 @pytest.mark.parametrize("shape", ["3x3x3", "4x4", "2x2x2", "4mx3", "5m", "2", "1x2", "6x2mx2"])
 def test_packets_take_the_routes_of_tori_and_meshes(shape):
     wiring = check_routes(machine_file.of_shape(shape))

@@ -42,7 +42,7 @@ def test_what_may_save_the_most_comes_first_until_too_little_is_left():
     assert [(target.collective, target.ranks) for target in found.targets] == [("bcast", 2), ("allreduce", 2)]
     assert found.targets[0].program.seconds == pytest.approx(1.5)
     assert found.savable_seconds == pytest.approx(1.5 + 0.9 + 0.04)
-    assert found.targets[1].program.sizes == (64, 4096)
+    assert found.targets[1].program.sizes == (4096, 64)
     assert {(each.collective, why) for each, why in found.left} == {
         ("alltoall", "too little time to be measured"),
         ("gather", "too little time to be measured"),
@@ -79,6 +79,15 @@ def test_what_cannot_be_tuned_has_its_reason():
         "alltoall of 2 ranks",
     ]
     assert found.savable_seconds == pytest.approx(2.0)
+
+
+def test_sizes_that_take_most_of_the_time_come_first_and_those_that_take_hardly_any_are_left():
+    long, short, rare = use("bcast", 3.0, 1 << 22), use("bcast", 0.5, 8), use("bcast", 0.01, 512)
+    found = program.plan(profile(rare, short, long))
+    (target,) = found.targets
+    assert target.program.sizes == (1 << 22, 8)
+    assert [(each.smallest, why) for each, why in found.left] == [(512, "too little time to be measured")]
+    assert program.plan(profile(rare, short)).targets[0].program.sizes == (8,)
 
 
 def test_only_forms_that_run_takes_over_can_save_time():

@@ -139,14 +139,13 @@ def survey(tuning: CaseTuning, sizes: Sequence[int]) -> list[dict]:
 
 def surveyed_sizes(sizes: Sequence[int]) -> list[int]:
     """Every second of them in ascending order, up to a limit; at least one."""
-    small = not_too_long(sizes)
+    small = sorted(set(not_too_long(sizes)))
     return sorted({*small[::2], small[-1]})
 
 
 def not_too_long(sizes: Sequence[int]) -> list[int]:
-    """Those up to a limit, in ascending order; at least one."""
-    ascending = sorted(set(sizes))
-    return [size for size in ascending if size <= LARGEST_SURVEYED] or ascending[:1]
+    """Those up to a limit; at least one."""
+    return [size for size in sizes if size <= LARGEST_SURVEYED] or [min(sizes)]
 
 
 def neighbours(surveyed: Choices, size: int) -> list[Choice]:

@@ -190,8 +190,8 @@ std::shared_ptr<const Symmetry> Symmetry::find(const Compiled& compiled, const N
   for (std::size_t rank = 0; rank < nodes.size() && one_each; ++rank)
     one_each = nodes[rank] == static_cast<std::int32_t>(rank);
   // A pipeline's period and the network's own engine look at all ranks.
-  if (shifts.periods.empty() || !one_each || network.limits_exchanges() || compiled.segments > 1 || compiled.offloaded)
-    return nullptr;
+  if (shifts.periods.empty() || !one_each || compiled.segments > 1 || compiled.offloaded) return nullptr;
+  if (network.limits_exchanges() || network.limits_all_links()) return nullptr;
   const auto short_enough = [&](std::int32_t alike) { return compiled.walked_steps() / alike <= most_steps; };
   if (compiled.walked_steps() > most_compared || !short_enough(Symmetry(shifts.shape, shifts.periods).alike()))
     return nullptr;
