@@ -4,14 +4,15 @@
     bench/testbed/programs.py [--shape 3x3x3] [--rate 50Mbit/s] [--budget 8m] [--rounds 5] [--program NAME]
                               [--order SEED] [--only placed] [--keep FOLDER]
 
-In the testbed a program is recorded, `optimise` tunes what it calls, and `place` places its ranks. Then whole runs go
-by turns, in a new order in each round: plain, tuned, placed, and both; what keeps nothing does not run. `seconds` is
-the median of plain runs from MPI_Init to MPI_Finalize; `transfer` their share in which bytes move; each way's figure
-is the time that whole runs save, with its 95 % interval over the rounds. `predicted` is a replay of the recording on
-the testbed's machine file, over the plain runs; `effect` the time with choices over the plain time, by replay and as
-measured. With --order the launcher starts the ranks on shuffled nodes, as a busy machine would, and `place` starts
-from there. --keep copies recordings, choices and times into a folder. Programs that are not installed are left out,
-and the table says so. Run it on an idle machine, with Open MPI 4."""
+In the testbed a program is recorded, `optimise` tunes what it calls, and `place` places its ranks. The placement is
+kept if a replay says that it saves 2 %: `place` leaves out what collectives send, which may be the most. Then whole
+runs go by turns, in a new order in each round: plain, tuned, placed, and both; what keeps nothing does not run.
+`seconds` is the median of plain runs from MPI_Init to MPI_Finalize; `transfer` their share in which bytes move; each
+way's figure is the time that whole runs save, with its 95 % interval over the rounds. `predicted` is a replay of the
+recording on the testbed's machine file, over the plain runs; `effect` the time with choices over the plain time, by
+replay and as measured. With --order the launcher starts the ranks on shuffled nodes, as a busy machine would, and
+`place` starts from there. --only leaves the other ways out, --keep copies recordings, choices and times into a folder.
+Programs that are not installed are left out, and the table says so. Run it on an idle machine, with Open MPI 4."""
 
 from __future__ import annotations
 
@@ -36,6 +37,7 @@ NAME = f"bench{os.getpid()}"
 FILES = HERE / "programs"
 PYTHON = "/usr/bin/python3"  # of the system's packages
 SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/xdlu"
+WORTH = 0.98  # of the time without a placement, which a replay with it must be below
 MAP, SHUFFLED = "placed.txt", "shuffled.txt"  # rankfiles
 
 
@@ -156,7 +158,13 @@ class BenchRow:
         kept = sorted({tuned["candidates"][number]["collective"] for number in tuned["kept"]}) if tuned["kept"] else []
         shares = [saved(gains[way]) if way in gains else "" for way in ("tuned", "placed", "both")]
         return row(
-            *(name, str(self.each.ranks), f"{plain:.2f}", percent(tuned["profile"]["transferring_share"]), *shares),
+            *(
+                name,
+                str(self.each.ranks),
+                f"{plain:.2f}",
+                percent(tuned["profile"]["transferring_share"]) if "profile" in tuned else "",
+                *shares,
+            ),
             ", ".join([*kept, *([placed] if placed else [])]) or "nothing",
             f"{predicted['plain'] / plain:.2f}",
             "; ".join(effects),
@@ -170,14 +178,14 @@ class BenchRow:
     def tuned(self) -> dict:
         words = ["optimise", "--fresh", "--json", "--budget", self.asked.budget, "--output", self.folder / "optimised"]
         if self.asked.only == "placed":
-            return {"kept": [], "profile": {"transferring_share": 0}}
+            return {"kept": []}
         found = self.kumihimo(*words, "--", *self.command())
         if found["kept"]:
             shutil.copy(found["wisdom"], self.wisdom)
         return found
 
     def placed(self) -> str:
-        """What changes, or empty where `place` keeps the order of the ranks."""
+        """What changes; empty where `place` keeps the order of the ranks, or a replay says that little comes of it."""
         if self.asked.only == "tuned":
             return ""
         words = ["place", "--json", "--traffic", self.profile, "--machine", self.folder / "testbed.toml"]
@@ -190,6 +198,8 @@ class BenchRow:
             found = self.kumihimo(*words)
             before = found["before"]
         if found["hop_bytes"] >= before["hop_bytes"]:
+            return ""
+        if self.replayed(None, True) > WORTH * self.replayed(None, False):
             return ""
         links = found["link_bytes_max"] / before["link_bytes_max"]
         return f"hop-bytes {found['hop_bytes'] / before['hop_bytes']:.2f}, busiest link {links:.2f}"

@@ -215,7 +215,7 @@ def machine(
     testbed = testbeds.find(name)
     text = testbed.machine_file.read_text(encoding="utf-8")
     if measure:
-        text = machine_file.with_step(text, measured_step(testbed))
+        text = machine_file.with_step(text, measured_step(testbed), testbed.wiring.nodes * testbed.plan.slots)
         if total := measured_total(testbed):
             text = machine_file.with_total(text, total)
         files.write_whole(testbed.machine_file, text)

@@ -70,14 +70,20 @@ def of_shape(shape: str) -> _machine.Machine:
     return _machine.parse(text_of("testbed", shape, topology, 1, 1, 100_000_000, 0.0), f"the shape {shape}")
 
 
-def with_step(text: str, seconds: float) -> str:
+def with_step(text: str, seconds: float, ranks: int) -> str:
     """The file with the measured time of a step of a ring, half of it the cost of a message and half what follows its
-    arrival: their sum is what counts in every algorithm."""
+    arrival: their sum is what counts in every algorithm. In it the processors of this machine work at both ends of the
+    messages of all ranks."""
     said = "half a step of a ring of all ranks at once, 8 bytes each, by kumihimo's engine over MPI"
     hop = float(re.search(r'^hop_latency = { value = "([\d.e+-]+) us"', text, re.MULTILINE)[1])
     cost = max(0.5, (seconds * 1e6 - hop) / 2)
     row = f'{{ value = "{cost:.3g} us", measured = "{said}" }}'
-    return re.sub(r"^(message_cost|relay_latency) = .*", lambda match: f"{match[1]} = {row}", text, flags=re.MULTILINE)
+    text = re.sub(r"^(message_cost|relay_latency) = .*", lambda match: f"{match[1]} = {row}", text, flags=re.MULTILINE)
+    processors = min(ranks, len(os.sched_getaffinity(0)))
+    share = f'{{ value = "{cost * processors / ranks:.3g} us", measured = "{said}, by {processors} processors" }}'
+    text = re.sub(r"^(processors|processor_time) = .*\n", "", text, flags=re.MULTILINE)
+    said = "of this machine, which all nodes share"
+    return f'{text}processors = {{ value = {processors}, assumed = "{said}" }}\nprocessor_time = {share}\n'
 
 
 def with_total(text: str, rate: float) -> str:

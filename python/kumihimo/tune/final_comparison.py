@@ -4,6 +4,9 @@ another, until the interval over the launches is narrow or clear of 1. Nothing o
 Who looks after each launch finds an interval clear of 1 by chance more often than one interval would be: 4 % of equal
 ones look faster at one of the looks. So what looks faster has to be so in CONFIRMING more launches, each by itself,
 that had no part in the looks: then 1 % of equal ones are chosen.
+
+Calls of a slow network take seconds, and so many launches longer than anybody waits. There the difference may be so
+large that it shows at once: what takes less than FAR of the library's time in each of FAR_LAUNCHES is chosen.
 """
 
 from __future__ import annotations
@@ -15,10 +18,13 @@ from statistics import median
 from kumihimo import _measure
 from kumihimo.text.errors import OutOfTime
 from kumihimo.tune.bench.tuned import Choice, ratios_of
+from kumihimo.tune.launches import LONG_CALL_SECONDS
 
 LEAST_LAUNCHES = 6  # from which the interval covers 95 %
 MOST_LAUNCHES = 15  # of those that are looked at
 CONFIRMING = 2  # launches after them
+FAR, FAR_LAUNCHES = 0.75, 3
+GROWING = 3  # launches that one without any result stands for, so that the next one has a larger part
 NARROW = 0.04  # width of the interval of the ratio at which more launches say nothing new
 TAKING_OVER_SECONDS = 1e-7  # what it costs a program to have its call hooked: ours must win that back
 
@@ -47,7 +53,7 @@ class Judged:
     @property
     def clear(self) -> bool:
         """Whether more launches would not change the answer."""
-        if self.refused:
+        if self.refused or self.far_faster:
             return True
         looked, launches = self.looked, len(self.ours)
         if looked:
@@ -58,8 +64,18 @@ class Judged:
         return found["ratio_low"] > 1 or found["ratio_high"] - found["ratio_low"] < NARROW or launches >= MOST_LAUNCHES
 
     @property
+    def far_faster(self) -> bool:
+        """Whether every launch of long calls says so by far."""
+        if len(self.ours) < FAR_LAUNCHES or self.refused:
+            return False
+        pairs = zip(self.ours, self.theirs)
+        return all(theirs >= LONG_CALL_SECONDS and ours < FAR * theirs for ours, theirs in pairs)
+
+    @property
     def faster(self) -> bool:
-        """Whether it looked faster with its whole interval, and all of the confirming launches say so."""
+        """Whether it looked faster with its whole interval, and all of the confirming launches say so; or by far."""
+        if self.far_faster:
+            return True
         looked = self.looked
         if self.refused or not looked or len(self.ours) < looked + CONFIRMING:
             return False
@@ -107,15 +123,17 @@ def judge(proposals: Sequence[tuple[int, Choice]], launch: Launch) -> list[Judge
     """Each proposal judged, the first being the most important. Where a launch does not reach all in its part of the
     time, as many of the last are given up, so that the rest has enough launches; they go on until all is clear."""
     judged = [Judged(size, choice) for size, choice in proposals]
-    going_on = judged
+    going_on, empty = judged, 0
     try:
         for number in range(MOST_LAUNCHES + CONFIRMING):
-            results = launch(number, [(j.bytes, j.choice) for j in going_on])
+            results = launch(number + GROWING * empty, [(j.bytes, j.choice) for j in going_on])
             reached = [(j, result) for j, result in zip(going_on, results) if result is not None]
             for each, result in reached:
                 each.take(result)
-            if reached:  # else the launch itself was in trouble
+            if reached:
                 going_on = [j for j in going_on[: len(reached)] if not j.clear]
+            else:  # the launch itself was in trouble, or its part of the time too short
+                empty += 1
             if not going_on:
                 break
     except OutOfTime:

@@ -154,7 +154,7 @@ class CollectiveTuner:
 
     def rehearse(self, target: Target, judged: Sequence[Judged]) -> bool:
         """Refuses what a program does not gain by (rehearsal.py); whether there was time for all."""
-        asked = rehearsal.of_each_choice(judged)
+        asked = rehearsal.of_each_choice(each for each in judged if target.non_blocking or not each.far_faster)
         if asked and target.non_blocking and not self.rehearses(target):
             for each in judged:  # so far only the blocking call was measured
                 each.refused = each.refused or "non-blocking calls cannot be tried in a program here"

@@ -131,6 +131,11 @@ struct SoftwareNumbers {
   // from it has a rendezvous if it is longer than eager_bytes_beyond. Both or none; none: any number of peers.
   std::optional<Quantity<std::int64_t>> eager_peers;
   std::optional<Quantity<Bytes>> eager_bytes_beyond;
+  // All nodes share so many processors, of which a message between nodes needs one for that long at each end: single
+  // messages have that in place of message_cost and relay_latency, which were measured while all ranks send. Both or
+  // none; none: each rank has its own.
+  std::optional<Quantity<std::int64_t>> processors;
+  std::optional<Quantity<Seconds>> processor_time;
   // The receiving lane takes one message after another, each for that long, and issues none meanwhile. None: in no
   // time.
   std::optional<Quantity<Seconds>> receive_cost;

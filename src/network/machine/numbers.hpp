@@ -73,6 +73,8 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "rendezvous_latency", software.rendezvous_latency);
   visit("software", "eager_peers", software.eager_peers);
   visit("software", "eager_bytes_beyond", software.eager_bytes_beyond);
+  visit("software", "processors", software.processors);
+  visit("software", "processor_time", software.processor_time);
   visit("software", "receive_cost", software.receive_cost);
   visit("software", "eager_copy_rate", software.eager_copy_rate);
   visit("software", "lane_bandwidth", software.lane_bandwidth);

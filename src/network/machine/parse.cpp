@@ -471,6 +471,7 @@ class MachineReader {
     if (node.reduction_rate_uncached)
       at_most("node.reduction_rate_uncached", node.reduction_rate_uncached->value, "reduction_rate",
               node.reduction_rate.value);
+    both_or_none("software", "processors", software.processors, "processor_time", software.processor_time);
     both_or_none("software", "eager_peers", software.eager_peers, "eager_bytes_beyond", software.eager_bytes_beyond);
     if (software.eager_bytes_beyond && !software.eager_bytes)
       miss(line_of(*root_.get("software")), "software.eager_bytes", "eager_bytes_beyond needs it");

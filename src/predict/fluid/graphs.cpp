@@ -20,7 +20,8 @@ double longest_message(const goal::Graphs& graphs) {
 
 hosts::Software software_of(const Machine& machine) {
   hosts::Software software = hosts::software_of(machine);
-  software.packet = 1000; // gaps are in thousandths of the message's time
+  software.packet = 1000;                             // gaps are in thousandths of the message's time
+  if (machine.software.processors) software.send = 0; // the network has it
   return software;
 }
 

@@ -35,8 +35,11 @@ simulation::Path Network::open(std::uint32_t id, const Message& message, simulat
   of.bytes = static_cast<double>(message.bytes), of.order = order_++, of.from = message.from, of.flow = -1;
   of.gone = stopped_[static_cast<std::size_t>(paths_.nodes()[static_cast<std::size_t>(message.from)])] != 0;
   of.kind = UnderWayKind::message;
+  of.stage = UnderWayStage::on_links;
   transfer.from = message.from, transfer.to = message.to, transfer.bytes = of.bytes;
-  return paths_.append_path(transfer, of.resources);
+  simulation::Path path = paths_.append_path(transfer, of.resources);
+  if (needs_processors(of)) path.cost = 0, path.latency -= paths_.relay_latency();
+  return path;
 }
 
 std::uint32_t Network::submit(Time now, const Message& message) {
@@ -79,11 +82,34 @@ void Network::go(Time now, std::uint32_t id) {
   begin(id);
 }
 
-// What passes at once leaves now; of a longer message at its end.
 void Network::begin(std::uint32_t id) {
+  if (needs_processors(messages_[id])) return start_at_end(id, UnderWayStage::at_sender);
+  begin_on_links(id);
+}
+
+bool Network::needs_processors(const UnderWay& of) const {
+  const auto is_link = [&](Resource r) { return paths_.is_link(r); };
+  return paths_.processor_time() > 0 && std::any_of(of.resources.begin(), of.resources.end(), is_link);
+}
+
+// Events of an earlier stage are outdated then.
+void Network::renumber(UnderWay& of) {
+  of.order = order_++;
+  ++no_messages_;
+}
+
+void Network::start_at_end(std::uint32_t id, UnderWayStage stage) {
+  messages_[id].stage = stage;
+  const Resource processors = paths_.processors();
+  start(id, {&processors, 1}, 1, paths_.processor_time());
+}
+
+// What passes at once leaves now; of a longer message at its end.
+void Network::begin_on_links(std::uint32_t id) {
   UnderWay& of = messages_[id];
+  of.stage = UnderWayStage::on_links;
   of.burst = paths_.burst_bytes() > 0 && is_idle(of) ? std::min(of.bytes, paths_.burst_bytes()) : 0;
-  if (of.burst < of.bytes) return start(id, of.limit);
+  if (of.burst < of.bytes) return start(id, of.resources, of.limit, of.bytes - of.burst);
   push({now_, of.order, 0, id, false});
   if (of.burst > 0) pay_burst(id);
 }
@@ -96,12 +122,12 @@ bool Network::is_idle(const UnderWay& of) const {
 
 void Network::pay_burst(std::uint32_t id) {
   const std::uint32_t debt = place();
-  ++debts_;
+  ++no_messages_;
   UnderWay &of = messages_[debt], &message = messages_[id];
   of.resources = message.resources;
   of.order = order_++, of.from = message.from, of.start = now_, of.limit = message.limit, of.bytes = message.burst;
   of.burst = 0, of.flow = -1, of.gone = false, of.kind = UnderWayKind::burst;
-  start(debt, of.limit);
+  start(debt, of.resources, of.limit, of.bytes);
 }
 
 bool Network::leaves_early(std::int32_t from, std::int32_t to, std::uint64_t bytes) const {
@@ -111,13 +137,14 @@ bool Network::leaves_early(std::int32_t from, std::int32_t to, std::uint64_t byt
   return paths_.is_eager({from, to, static_cast<double>(bytes), programs_.lanes, many(from) || many(to)});
 }
 
-void Network::start(std::uint32_t id, double limit, double first_use) {
+void Network::start(std::uint32_t id, std::span<const Resource> resources, double limit, double amount,
+                    double first_use) {
   UnderWay& of = messages_[id];
-  of.flow = fluid_.start(seconds(now_), of.resources, limit, of.bytes - of.burst, first_use);
+  of.flow = fluid_.start(seconds(now_), resources, limit, amount, first_use);
   if (of_flow_.size() <= static_cast<std::size_t>(of.flow)) of_flow_.resize(static_cast<std::size_t>(of.flow) + 1);
   of_flow_[static_cast<std::size_t>(of.flow)] = id;
   ++flows_;
-  const double expected = std::max(of.bytes / limit * 1e12, usual_);
+  const double expected = std::max(amount / limit * 1e12, usual_);
   const Time late = is_crowded() ? static_cast<Time>(tolerance_.share * expected) : 0;
   solve_at_ = std::min(solve_at_, now_ + late);
 }
@@ -153,7 +180,7 @@ std::uint32_t Network::work(Time now, std::int32_t rank, const goal::GraphOperat
     reduced_[static_cast<std::size_t>(rank)] += seconds(operation.size);
     of.bytes = seconds(operation.size + noise) * rate;
   }
-  start(id, rate, slowdown);
+  start(id, of.resources, rate, of.bytes, slowdown);
   return id;
 }
 
@@ -162,6 +189,7 @@ void Network::stop(Time now, std::int32_t node) {
   stopped_[static_cast<std::size_t>(node)] = 1;
   for (UnderWay& of : messages_) {
     if (of.flow < 0 || paths_.nodes()[static_cast<std::size_t>(of.from)] != node) continue;
+    if (of.kind == UnderWayKind::message && of.stage == UnderWayStage::at_receiver) continue;
     end_flow(of);
     of.gone = true;
   }
@@ -210,20 +238,38 @@ void Network::pop() {
 
 void Network::leave(std::uint32_t id) {
   UnderWay& of = messages_[id];
-  of.gone = true;
+  if (of.kind == UnderWayKind::message && of.stage != UnderWayStage::on_links) {
+    end_flow(of);
+    renumber(of);
+    if (of.stage == UnderWayStage::at_sender) return begin_on_links(id);
+    of.gone = true;
+    return push({now_ + of.latency, of.order, 0, id, true});
+  }
   const bool owes = of.flow >= 0 && of.burst > 0;
   if (of.flow >= 0) {
     end_flow(of);
     constexpr double weight = 1.0 / 64;
     usual_ += weight * (static_cast<double>(now_ - of.start) - usual_);
   }
-  if (of.kind == UnderWayKind::burst) return worked_.push_back(id);
+  if (of.kind == UnderWayKind::message)
+    leave_links(id);
+  else
+    of.gone = true, worked_.push_back(id);
+  if (messages_[id].kind == UnderWayKind::burst) return;
   sent_.push_back(id);
-  if (of.kind == UnderWayKind::work) return worked_.push_back(id);
+  if (owes) pay_burst(id);
+}
+
+void Network::leave_links(std::uint32_t id) {
+  UnderWay& of = messages_[id];
   for (const Resource r : of.resources)
     if (paths_.is_link(r)) link_bytes_[static_cast<std::size_t>(r)] += of.bytes;
+  if (needs_processors(of)) {
+    renumber(of);
+    return start_at_end(id, UnderWayStage::at_receiver);
+  }
+  of.gone = true;
   push({now_ + of.latency, of.order, 0, id, true});
-  if (owes) pay_burst(id); // last: it may move `of`
 }
 
 void Network::end_flow(UnderWay& of) {

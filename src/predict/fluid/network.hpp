@@ -70,10 +70,11 @@ class Network {
   const std::vector<double>& link_bytes() const { return link_bytes_; } // by LinkId: of messages that have left
   const std::vector<char>& waiting() const { return waiting_; }         // by LinkId: a message met another there
   double reduced(std::int32_t rank) const { return reduced_[static_cast<std::size_t>(rank)]; } // seconds of its thread
-  std::uint64_t messages() const { return order_ - debts_; }
+  std::uint64_t messages() const { return order_ - no_messages_; }
 
  private:
   enum class UnderWayKind : std::uint8_t { message, work, burst };
+  enum class UnderWayStage : std::uint8_t { at_sender, on_links, at_receiver }; // of a message
   struct UnderWay {
     std::vector<Resource> resources;
     simulation::Fluid::FlowId flow = -1; // none: it has left, is lost or has no bytes
@@ -83,6 +84,7 @@ class Network {
     std::int32_t from = 0; // rank
     bool gone = false;     // it has left, or is lost
     UnderWayKind kind = UnderWayKind::message;
+    UnderWayStage stage = UnderWayStage::on_links;
     double burst = 0; // bytes that have passed at once, and whose time its links are busy behind it
   };
   struct Event {
@@ -98,9 +100,14 @@ class Network {
   std::uint32_t place();
   simulation::Path open(std::uint32_t id, const Message& message, simulation::Transfer transfer);
   void begin(std::uint32_t id);
+  void begin_on_links(std::uint32_t id);
   void pay_burst(std::uint32_t id);
   bool is_idle(const UnderWay& of) const;
-  void start(std::uint32_t id, double limit, double first_use = 1);
+  void renumber(UnderWay& of);
+  bool needs_processors(const UnderWay& of) const;
+  void start_at_end(std::uint32_t id, UnderWayStage stage);
+  void leave_links(std::uint32_t id);
+  void start(std::uint32_t id, std::span<const Resource> resources, double limit, double amount, double first_use = 1);
   void drop_outdated();
   void push(const Event& event);
   void pop();
@@ -129,7 +136,7 @@ class Network {
   double usual_ = 0;       // picoseconds: of messages that have left, the latest counting most
   Time now_ = 0;
   Time solve_at_; // since rates have changed; never: they have not
-  std::uint64_t order_ = 0, debts_ = 0;
+  std::uint64_t order_ = 0, no_messages_ = 0;
 };
 
 } // namespace kumihimo::fluid

@@ -49,7 +49,7 @@ Result<NetworkPaths> NetworkPaths::make(const Job& job, std::int32_t ranks, cons
   for (std::int32_t r = 0; r < ranks && !job.levels().empty(); ++r) n.slot_.push_back(seats.slot(Rank{r}).number);
   const std::int64_t links = machine.topology->link_bound(), nodes = machine.topology->nodes();
   const std::int64_t pairs = machine.network.exchange_bandwidth ? nodes * most_partners : 0;
-  if (links + 5 * nodes + 3 * std::int64_t{ranks} + pairs + 1 > std::numeric_limits<Resource>::max())
+  if (links + 5 * nodes + 3 * std::int64_t{ranks} + pairs + 2 > std::numeric_limits<Resource>::max())
     return wrong_value("the network has at most 2^31 links, nodes, ranks and pairs of nodes together",
                        fmt::format("{} links and {} pairs", links, pairs));
   n.nodes_ = static_cast<std::int32_t>(nodes);
@@ -121,6 +121,11 @@ Result<NetworkPaths> NetworkPaths::make(const Job& job, std::int32_t ranks, cons
   if (machine.node.copies) n.add_copies(rank_bytes, scalar_reduction);
   n.add_levels(job);
   if (net.burst_bytes) n.burst_ = static_cast<double>(net.burst_bytes->value.value);
+  if (machine.software.processors) {
+    n.processor_time_ = machine.software.processor_time->value.value;
+    n.processors_ = static_cast<Resource>(n.capacity_.size());
+    n.capacity_.push_back(static_cast<double>(machine.software.processors->value));
+  }
   if (net.total_bandwidth) {
     n.all_links_ = static_cast<Resource>(n.capacity_.size());
     n.capacity_.push_back(net.total_bandwidth->value.value);
@@ -385,6 +390,7 @@ std::string NetworkPaths::name_of(Resource r) const {
     return r < first_summing_ ? fmt::format("processors of node {}, for copies", r - first_copying_)
                               : fmt::format("processors of node {}, for reductions", r - first_summing_);
   }
+  if (r == processors_) return "processors of all nodes";
   if (r == all_links_) return "all links together";
   if (limits_exchanges() && r >= first_pair_) {
     const std::int32_t node = (r - first_pair_) / most_partners;

@@ -8,6 +8,7 @@
 //     which sum up
 //   - of pairs of nodes, what they exchange (network.exchange_bandwidth)
 //   - all links together (network.total_bandwidth)
+//   - the processors that all nodes share (software.processors), in seconds
 //   - of each rank, the engine that receives for it (software.lane_bandwidth)
 //   - on a single node, the links out of and into each group of a level
 #pragma once
@@ -67,6 +68,10 @@ class NetworkPaths {
   bool has_eager() const { return eager_bytes_ < infinity_; }
   bool limits_exchanges() const { return exchange_ > 0; }
   bool limits_all_links() const { return all_links_ >= 0; }
+  // Seconds of a shared processor at each end of a message between nodes; 0: it has message_cost and relay_latency.
+  double processor_time() const { return processor_time_; }
+  Resource processors() const { return processors_; }
+  double relay_latency() const { return relay_latency_; }
   double burst_bytes() const { return burst_; } // that idle links pass at once
   void append_copy(std::int32_t rank, std::vector<Resource>& resources) const;
   void append_sum(std::int32_t rank, std::vector<Resource>& resources) const;
@@ -165,8 +170,9 @@ class NetworkPaths {
   double cached_bytes_ = infinity_, uncached_ = 1;
   double exchange_ = 0, exchange_bytes_ = 0; // 0: exchanges have no limit
   Resource first_pair_ = 0;
-  Resource all_links_ = -1; // none: they have no limit
-  double burst_ = 0;
+  Resource all_links_ = -1;  // none: they have no limit
+  Resource processors_ = -1; // none: each rank has its own
+  double burst_ = 0, processor_time_ = 0;
   mutable std::vector<std::vector<std::int32_t>> partners_; // of each node, those with higher numbers
   mutable std::vector<LinkId> route_;
 };

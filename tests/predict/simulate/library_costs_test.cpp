@@ -169,6 +169,25 @@ TEST_P(LibraryCosts, AnIdleLinkPassesABurstAtOnceAndIsBusyBehindIt) {
   EXPECT_LT(time(two, m), before + 1e-12);
 }
 
+TEST_P(LibraryCosts, SingleMessagesShareTheProcessorsOfAllNodes) {
+  constexpr double each = 10e-6;
+  const Schedule all = by_hand(8, 1, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "ring", 1);
+    lane.round(exchange((r + 1) % 8, in[whole()], (r + 7) % 8, into(out[whole()])));
+    p.add(std::move(lane));
+  });
+  Machine m = plain("8");
+  const double without = time(all, m), far = time(one_message(0, 3, 8), m);
+  m.software.processors = Quantity<std::int64_t>{2};
+  m.software.processor_time = Quantity<Seconds>{{each}};
+  if (GetParam() == ScheduleModel::flow) {
+    EXPECT_EQ(time(all, m), without);
+  } else {
+    EXPECT_NEAR(time(all, m), 2 * each * 8 / 2 + 8e-9 + hop, 1e-7) << "of both ends, by two processors";
+    EXPECT_NEAR(time(one_message(0, 3, 8), m), far - cost - relay + 2 * each, 1e-12);
+  }
+}
+
 // 1 MB of input: its copy, which lies in the output of allreduce and in scratch of reduce_scatter, and its own scratch.
 TEST_P(LibraryCosts, ALibraryCopiesTheInputOfReductionsAndGetsScratch) {
   Machine m = plain("8");

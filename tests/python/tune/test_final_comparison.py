@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumihimo.text.errors import OutOfTime
-from kumihimo.tune.final_comparison import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, NARROW, Judged, judge, part_of
+from kumihimo.tune.final_comparison import (
+    CONFIRMING,
+    FAR_LAUNCHES,
+    GROWING,
+    LEAST_LAUNCHES,
+    MOST_LAUNCHES,
+    NARROW,
+    Judged,
+    judge,
+    part_of,
+)
 
 RING = ("ring", ())
 
@@ -35,6 +45,20 @@ def test_clearly_faster_ends_early():
     found, launches = judged_by(lambda number: 0.5)
     assert found.faster
     assert launches == LEAST_LAUNCHES + CONFIRMING
+
+
+@pytest.mark.parametrize(
+    ("ours", "launches"), [((0.2, 0.3, 0.2), FAR_LAUNCHES), ((0.2, 0.45, 0.2), LEAST_LAUNCHES + CONFIRMING)]
+)
+def test_long_calls_that_are_faster_by_far_need_few_launches(ours, launches):
+    made = []
+
+    def launch(number, proposals):
+        made.append(number)
+        return [result(ours[number % len(ours)], 0.5)]
+
+    (found,) = judge([(8, RING)], launch)
+    assert found.faster and len(made) == launches
 
 
 def test_clearly_slower_ends_early():
@@ -147,6 +171,18 @@ def test_a_launch_that_tells_nothing_does_not_count():
 
     (found,) = judge([(8, RING)], launch)
     assert found.faster
+
+
+def test_a_launch_after_one_without_results_has_a_larger_part_of_the_time():
+    made = []
+
+    def launch(number, proposals):
+        made.append(number)
+        return [None if len(made) == 1 else result(1e-4)] * len(proposals)
+
+    judge([(8, RING)], launch)
+    assert made[:3] == [0, 1 + GROWING, 2 + GROWING]
+    assert part_of(1 + GROWING) > 1.5 * part_of(0)
 
 
 def test_the_end_of_time_leaves_what_has_too_few_launches():

@@ -83,7 +83,7 @@ def test_a_gain_that_runs_cannot_show_is_not_looked_for(work, monkeypatch, high,
     made.program = replace(made.program, metric=metric and re.compile(metric))
     made.journal.keep("record", [({}, {"seconds": 0.1})])
     gain = {"share": high / 2, "low": 0.0, "high": high}
-    found = {"profile": {"predicted_gain": gain}, "results": [CHOICE], "interrupted": False}
+    found = {"profile": {"predicted_gain": gain}, "results": [CHOICE], "interrupted": False, "left_to_the_library": []}
     monkeypatch.setattr(tune, "of_program", lambda *_: found)
     assert bool(made.tuned()) == tried
     assert bool(made.why_nothing) != tried
