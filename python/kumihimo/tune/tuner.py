@@ -28,6 +28,7 @@ PART = 0.4  # of the search's time that is left, for one of its launches
 MOST_REHEARSAL = 0.02  # seconds of a case in a launch
 FINALS = 2  # launches of finalists: judging comes anyway
 LEAST_JUDGING = 0.002  # seconds of a case in a launch
+TWIN_SHARE = 0.005  # of a size's length
 CHEAP_BYTES = 2**20  # longer vectors take most of the time, so they come last
 BEYOND = 600.0  # seconds, at most, for the one size that a budget always allows
 
@@ -100,6 +101,8 @@ class CollectiveTuner:
         else:
             found = search.proposals(tuning, thorough, first_look(target, sizes))
         proposed, thorough = found.by_size, thorough and found.whole
+        twins = twins_of(proposed) if target.program and not target.unequal else {}
+        proposed = {size: choice for size, choice in proposed.items() if size not in twins}
         judging_share = share * (1 - REHEARSAL_SHARE if self.rehearses(target) else 1)
         self.launches.deadline = began + judging_share
         wanted = self.wanted(target, proposed, probes(target, sizes, beside=sizes))
@@ -122,6 +125,7 @@ class CollectiveTuner:
         self.launches.deadline = began + share
         thorough &= self.rehearse(target, judged)
         thorough &= self.ask_more(target, judged, seconds)
+        judged += [replace(each, bytes=size) for size, same in twins.items() for each in judged if each.bytes == same]
         judged += [Judged(size, choice, refused=wrong[choice]) for size, choice in wanted if choice in wrong]
         decided = [j for j in judged if j.clear or (not j.looked and len(j.ours) >= LEAST_LAUNCHES)]
         decided = [j for j in decided if j.refused != rehearsal.NO_TIME]  # an earlier choice stays
@@ -262,6 +266,17 @@ class CollectiveTuner:
         algorithm, parameters = choice
         case = target.case if in_place is None else replace(target.case, in_place=in_place)
         return replace(case, bytes=size, algorithm=algorithm, parameters=dict(parameters))
+
+
+def twins_of(proposed: dict[int, Choice]) -> dict[int, int]:
+    """Sizes that are not judged apart, each with the longer one whose answer is theirs: with the same proposal, and
+    longer by less than any launch can tell. Calls of one odd length have the whole elements below and above it."""
+    twins: dict[int, int] = {}
+    descending = sorted(proposed, reverse=True)
+    for high, low in zip(descending, descending[1:]):
+        if proposed[low] == proposed[high] and high - low < TWIN_SHARE * low:
+            twins[low] = twins.get(high, high)
+    return twins
 
 
 def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[int]]:

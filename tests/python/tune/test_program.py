@@ -195,6 +195,16 @@ def test_tuning_asks_nothing_but_what_the_program_does(fake):
     assert chosen[0][0] == 64 and chosen[-1][1] == 5000
 
 
+def test_the_elements_around_an_odd_length_are_judged_as_one(fake):
+    asked = ProgramDemand((7_741_112, 7_741_120, 64), 1.0, DOUBLES)
+    (outcome,) = fake.tuner(1000).tune([Target("allreduce", 2, program=asked)], ())
+    judged = {case.bytes for launch in fake.launched[-3:] for case in launch}
+    assert 7_741_112 not in judged and 7_741_120 in judged
+    ours = [each for each in outcome.choices if each["algorithm"] != "library"]
+    assert any(each["from_bytes"] <= 7_741_112 and each["to_bytes"] == 7_741_120 for each in ours)
+    assert outcome.whole
+
+
 def test_time_goes_to_what_may_save_more(fake):
     targets = [
         Target(name, 2, program=ProgramDemand((4096,), seconds, DOUBLES))
