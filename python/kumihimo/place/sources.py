@@ -174,6 +174,8 @@ def _of_profile(path: Path) -> TrafficSource:
         share = share_text(in_collectives / (in_collectives + resolved))
         rest = "a profile does not tell who gets them, so they are left out"
         notes.append(f"{share} of the bytes are in collectives; {rest}")
+        if in_collectives > resolved:
+            notes.append("a placement may make these slower: compare replays with --placement and without it first")
     try:
         traffic = builder.build()
     except BadInput as error:

@@ -141,7 +141,11 @@ def test_a_profile_tells_what_it_does_not_resolve(folder):
     assert flows_of(source.traffic) == RING_FLOWS
     assert source.notes == (
         "75 % of the bytes are in collectives; a profile does not tell who gets them, so they are left out",
+        "a placement may make these slower: compare replays with --placement and without it first",
     )
+    call["bytes"] = 2
+    (folder / "p.jsonl").write_text(profile(ring_of_ranks([call, send])), encoding="utf-8")
+    assert len(traffic_from("p.jsonl").notes) == 1
     (folder / "p.jsonl").write_text(profile([rank_of(r, [], [call]) for r in range(4)]), encoding="utf-8")
     assert refusal("p.jsonl") == (
         "p.jsonl must have messages between two ranks (got collectives only); give the collective, such as --traffic "
