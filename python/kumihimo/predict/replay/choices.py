@@ -30,6 +30,21 @@ USUAL: dict[str, list[tuple[int | None, tuple[str, ...]]]] = {
     "neighbor_allgather": [(None, ("direct",))],
     "neighbor_alltoall": [(None, ("direct",))],
 }
+# Where Open MPI 4.1 and 5 differ by far: of fewer ranks than the first number, the same. Open MPI, coll/tuned; of its
+# trees of four branches and its scatter with allgather stand binomial trees in for both.
+OF_OPEN_MPI: dict[str, list[tuple[int | None, list[tuple[int | None, str]]]]] = {
+    "bcast": [
+        (4, []),  # as MPICH, or nearly so
+        (8, [(2047, "binary"), (8191, "binomial"), (1048575, "linear"), (None, "chain")]),
+        (16, [(4095, "binomial"), (16383, "binary"), (32767, "binomial"), (None, "linear")]),
+        (None, [(None, "binomial")]),
+    ],
+    "alltoall": [
+        (16, [(None, "linear")]),
+        (32, [(3, "linear"), (511, "bruck"), (None, "linear")]),
+        (64, [(511, "bruck"), (None, "linear")]),
+    ],
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,7 @@ class Ground:
 
     space: _topology.RankSpace | None = None  # None: nothing is known but the number of ranks
     machine: _machine.Machine | None = None
+    mpi: str = ""  # what the library of the recording calls itself
 
     def parameters(self, length: int, **given: object) -> _collectives.Parameters:
         """Of a collective of so many bytes."""
@@ -112,10 +128,19 @@ def fits(choice: dict, call: Call) -> bool:
 
 def usual(call: Call, ground: Ground) -> _collectives.Variant:
     names = next(names for most, names in USUAL[call.collective] if most is None or call.bytes <= most)
+    if ground.mpi.startswith("Open MPI"):
+        names = (*of_open_mpi(call), *names)
     for name in names[:-1]:
         if is_applicable(found := variants(call.collective, name)[0], call, ground):
             return found
     return variants(call.collective, names[-1])[0]
+
+
+def of_open_mpi(call: Call) -> tuple[str, ...]:
+    for ranks, by_bytes in OF_OPEN_MPI.get(call.collective, []):
+        if ranks is None or call.ranks < ranks:
+            return tuple(name for most, name in by_bytes if most is None or call.bytes <= most)[:1]
+    return ()
 
 
 def is_applicable(variant: _collectives.Variant, call: Call, ground: Ground) -> bool:

@@ -35,6 +35,7 @@ def read(folder: Path) -> Trace:
     return Trace(
         found.recording, found.sites, found.regions, found.seconds, found.computing, dict(found.silent), found.events,
         job.crowded(), shared=found.shared, left_out=found.left_out,
+        mpi=job.mpi,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kumihimo import _collectives, _replay
 from kumihimo.predict.prediction import Prediction
-from kumihimo.predict.replay.choices import Call, Wished, alternatives
+from kumihimo.predict.replay.choices import Call, Ground, Wished, alternatives
 from kumihimo.predict.replay.models import ReplayModel
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.text.errors import NotApplicable
@@ -37,8 +37,12 @@ class ReplayQuestion:
     def calls(self) -> list[Call]:
         return [] if self.source is None else [Call(*each) for each in self.source.calls]
 
+    @property
+    def ground(self) -> Ground:
+        return replace(self.model.ground, mpi=self.trace.mpi)
+
     def chosen(self) -> list[tuple[_collectives.Variant, _collectives.Parameters]]:
-        ground = self.model.ground
+        ground = self.ground
         return [self.tried.get(call) or self.wished.of(call, ground) for call in self.calls()]
 
     def program(self, has_graphs: bool = True) -> _replay.Program:
@@ -186,7 +190,8 @@ def changes(replayed: Replay) -> list[Change]:
     ]
     if question.wished.is_given() and question.calls():
         usual = replace(question, wished=Wished({}, []), tried={})
-        tried.append(Change("the usual algorithms of MPICH", usual.seconds()))
+        library = "Open MPI" if question.trace.mpi.startswith("Open MPI") else "MPICH"
+        tried.append(Change(f"the usual algorithms of {library}", usual.seconds()))
     return sorted([*tried, *other_algorithms(question)], key=lambda change: change.seconds)
 
 
@@ -196,7 +201,7 @@ def other_algorithms(question: ReplayQuestion) -> list[Change]:
     if not calls:
         return []
     most = max(range(len(calls)), key=lambda i: cost_of(question, calls, i))
-    now, ground = question.chosen()[most][0].name, question.model.ground
+    now, ground = question.chosen()[most][0].name, question.ground
     found = []
     for variant in alternatives(calls[most], ground):
         if variant.name != now:

@@ -22,4 +22,5 @@ class Trace:
     graphs: _goal.Graphs | None = None  # of a GOAL file
     shared: bool = False  # computing is the time that ranks had a processor, which they shared
     left_out: int = 0  # events that the recorder had no room for
+    mpi: str = ""  # what the MPI library called itself, where the recording tells
     off: float = 0.0  # the longest time that recording was off on a rank, in seconds

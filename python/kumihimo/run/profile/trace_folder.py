@@ -59,6 +59,7 @@ class TraceJob:
 
     names: dict[int, str]  # of calls, by their numbers in the events
     hosts: list[str]  # by rank
+    mpi: str = ""  # what the library calls itself
     processors: dict[str, set[int]] = field(default_factory=dict)  # by host: those that any of its ranks could run on
     members: dict[tuple, dict[int, int]] = field(default_factory=dict)  # of a communicator: ranks in the world, by own
     communicators: dict[int, list[tuple]] = field(default_factory=dict)  # by rank, in the order of its line
@@ -127,6 +128,7 @@ def job_of(folder: Path, least: int) -> TraceJob:
     if header["ranks"] > MOST_RANKS:
         raise wrong_value(f"a program must have at most {MOST_RANKS} ranks", header["ranks"])
     job = TraceJob({int(number): name for number, name in names.items()}, ["node"] * max(header["ranks"], least))
+    job.mpi = str(header.get("mpi") or "")
     for rank in lines:
         job.add(rank)
     return job

@@ -348,8 +348,10 @@ def test_no_trace_and_a_damaged_one(traced: Callable, replay: Callable, tmp_path
     assert "record the program again" in told.splitlines()[-1]
 
 
-def test_every_collective_has_a_usual_algorithm() -> None:
-    ground = choices.Ground()
+@pytest.mark.parametrize(("mpi", "of_bcast"), [("", "chain"), ("MPICH 4.0.2", "chain"), ("Open MPI v4.1.4", "linear")])
+def test_every_collective_has_a_usual_algorithm(mpi, of_bcast) -> None:
+    ground = choices.Ground(mpi=mpi)
+    assert choices.usual(choices.Call("bcast", 8, 1 << 20, False), ground).name == of_bcast
     for collective in choices.USUAL:
         for ranks in (1, 2, 3, 6, 8, 17):
             for size in (0, 8, 4096, 1 << 20):
