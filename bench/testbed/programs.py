@@ -221,7 +221,8 @@ class BenchRow:
         """Seconds."""
         words = ["replay", self.trace, "--machine", self.folder / "testbed.toml", "--model", "flow", "--json"]
         file = MAP if placed else SHUFFLED if self.asked.order is not None else None
-        words += ["--allocation", "env", "--placement", f"openmpi4:{self.folder / file}"] if file else []
+        words += ["--allocation", "env"]
+        words += ["--placement", f"openmpi4:{self.folder / file}"] if file else []
         words += ["--wisdom", wisdom] if wisdom else []
         return self.kumihimo(*words)["results"][0]["seconds"]
 
