@@ -75,7 +75,7 @@ class Bench:
         self.asked, self.installation, self.folder = asked, installation, folder
         self.sizes = parse_sizes(asked.bytes)
         self.wisdom, self.machine = folder / "wisdom.json", folder / "testbed.toml"
-        subprocess.run([KUMIHIMO, "testbed", "machine", "--name", NAME, "--out", self.machine], check=True)
+        subprocess.run([KUMIHIMO, "testbed", "machine", "--measure", "--name", NAME, "--out", self.machine], check=True)
         self.ranks = json.loads(self.kumihimo("testbed", "status", "--name", NAME, "--json"))["results"][0]["nodes"]
         self.program = folder / "collectives"
         compiler = installation.launcher.with_name(f"mpicc.{installation.family}")
