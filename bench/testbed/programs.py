@@ -29,6 +29,7 @@ from pathlib import Path
 from statistics import median
 
 from kumihimo import _measure
+from kumihimo.text.errors import KumihimoError
 from kumihimo.tune.optimise.program_runs import OptimisedProgram, run
 
 HERE = Path(__file__).parent
@@ -92,7 +93,8 @@ def main() -> None:
             file = ["--out", f"{folder}/testbed.toml"]
             subprocess.run([KUMIHIMO, "testbed", "machine", "--measure", "--name", NAME, *file], check=True)
             inside = [KUMIHIMO, "testbed", "run", "--name", NAME, "--", sys.executable, Path(__file__).resolve()]
-            subprocess.run([*inside, *sys.argv[1:]], check=True, cwd=folder)
+            kept = ["--keep", str(asked.keep.resolve())] if asked.keep else []
+            subprocess.run([*inside, *sys.argv[1:], *kept], check=True, cwd=folder)
         finally:
             subprocess.run([KUMIHIMO, "testbed", "down", "--name", NAME], check=True, stdout=subprocess.DEVNULL)
 
@@ -136,14 +138,19 @@ class BenchRow:
             (folder / SHUFFLED).write_text("".join(lines), encoding="ascii")
 
     def text(self, name: str) -> str:
+        try:
+            return self.measured(name)
+        except subprocess.CalledProcessError as error:
+            why = error.stderr or str(error)
+        except KumihimoError as error:
+            why = str(error)
+        return row(name, str(self.each.ranks), why.strip().splitlines()[-1])
+
+    def measured(self, name: str) -> str:
         shutil.rmtree(self.trace, ignore_errors=True)
         recorded = ["record", "--trace", self.trace, "--output", self.profile, "--", *self.command()]
-        try:
-            self.kumihimo(*recorded)
-            tuned = self.tuned()
-            placed = self.placed()
-        except subprocess.CalledProcessError as error:
-            return row(name, str(self.each.ranks), (error.stderr or str(error)).strip().splitlines()[-1])
+        self.kumihimo(*recorded)
+        tuned, placed = self.tuned(), self.placed()
         ways = {"plain": (None, False)}
         ways |= {"tuned": (self.wisdom, False)} if tuned["kept"] else {}
         ways |= {"placed": (None, True)} if placed else {}
@@ -219,9 +226,8 @@ class BenchRow:
 
     def replayed(self, wisdom: Path | None, placed: bool) -> float:
         """Seconds."""
-        words = ["replay", self.trace, "--machine", self.folder / "testbed.toml", "--model", "flow", "--json"]
+        words = ["replay", self.trace, "--model", "flow", "--json"]
         file = MAP if placed else SHUFFLED if self.asked.order is not None else None
-        words += ["--allocation", "env"]
         words += ["--placement", f"openmpi4:{self.folder / file}"] if file else []
         words += ["--wisdom", wisdom] if wisdom else []
         return self.kumihimo(*words)["results"][0]["seconds"]

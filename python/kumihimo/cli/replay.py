@@ -95,11 +95,13 @@ def command(
     from kumihimo.cli.replay_models import ReplayRequest
     from kumihimo.predict.replay import choices, study
 
-    if not (machine or loggops) and (machine := machines.of_job()):
+    of_job = None if machine or loggops or shape or box or ranks_per_node else machines.of_job()
+    machine, whole = machine or of_job, of_job is not None and ranks is None
+    if of_job and placement:
         given = given or machines.hosts_of_job()
     asked = ReplayRequest(
         model, machine, shape, box, dead or [], routing, ranks_per_node, given, order, placement, loggops, noise,
-        packet_bytes, buffer_packets, packet_seed, dies or [], slow or [],
+        packet_bytes, buffer_packets, packet_seed, dies or [], slow or [], whole,
     )  # fmt: skip
     asked.check()
     read = trace_of(trace)

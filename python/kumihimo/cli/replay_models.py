@@ -44,6 +44,7 @@ class ReplayRequest:
     packet_seed: int = 1
     dies: list[str] = field(default_factory=list)
     slow: list[str] = field(default_factory=list)
+    whole: bool = False  # the machine is that of the job, whose nodes the ranks fill in order
 
     def check(self) -> None:
         options.refuse_beside_model(self.model, "recording")
@@ -87,13 +88,13 @@ class ReplayRequest:
         each = arguments.ranks_per_node_named(self.ranks_per_node)
         loaded = machines.load(self.machine)
         part = simulation.PartOfMachine(self.box, self.dead, routing, self.slow)
-        if hosts is not None or self.box is not None or self.shape is not None:
+        if self.whole or hosts is not None or self.box is not None or self.shape is not None:
             asked = [arguments.Ranks(self.shape, None, each)]
         else:
             asked = shapes_for(loaded, ranks, each)
         shape, job = first_job(asked, lambda of: simulation.on(loaded, of, part, hosts))
-        may_have_free = hosts is not None or (self.box is None and self.shape is None)
-        if may_have_free and self.placement is None and job.slots.size > ranks:
+        found = hosts is None and self.box is None and self.shape is None
+        if found and self.placement is None and job.slots.size > ranks:
             placed = simulation.with_free_slots(job, self.order or "block", ranks)
         else:
             placed = simulation.placed(job, wanted, hosts)

@@ -156,7 +156,9 @@ def measured_total(testbed: testbeds.Testbed) -> float | None:
     described, links = testbed.plan.described, len(testbed.wiring.ends)
     if described.family != "torus" or testbed.plan.slots > 1:
         return None
-    on = ["-p", str(testbed.wiring.nodes), "--neighbours", f"cart:{described.shape}"]
+    # Both neighbours along an axis of two are one node, which has one link.
+    neighbours = re.sub(r"(?<!\d)([12])(?=x|$)", r"\1m", str(described.shape))
+    on = ["-p", str(testbed.wiring.nodes), "--neighbours", f"cart:{neighbours}"]
     seconds = measured(testbed, "neighbor_alltoall", "-a", "direct", *on, "-b", str(BLOCK))
     total = links * BLOCK / seconds
     return total if total < MOSTLY * links * payload_rate(testbed.plan.rate) else None
@@ -215,7 +217,9 @@ def machine(
     testbed = testbeds.find(name)
     text = testbed.machine_file.read_text(encoding="utf-8")
     if measure:
-        text = machine_file.with_step(text, measured_step(testbed), testbed.wiring.nodes * testbed.plan.slots)
+        text = machine_file.with_step(
+            testbed.plan.machine, measured_step(testbed), testbed.wiring.nodes * testbed.plan.slots
+        )
         if total := measured_total(testbed):
             text = machine_file.with_total(text, total)
         files.write_whole(testbed.machine_file, text)

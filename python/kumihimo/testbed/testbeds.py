@@ -273,7 +273,7 @@ def spec_of(plan: TestbedPlan, folder: Path) -> dict:
     vertices = [
         {
             "name": wiring.name(vertex),
-            "settings": wires.settings(plan.rate),
+            "settings": wires.settings(plan.rate, plan.latency),
             "ip": [*wires.own_interface(vertex), *wires.interfaces(wiring, vertex)],
             "tc": [line for link in wiring.leaving[vertex] for line in wires.limited(link, plan.rate, plan.latency)],
         }

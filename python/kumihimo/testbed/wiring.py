@@ -167,9 +167,12 @@ def limited(link: int, rate: int, latency: float) -> Iterator[str]:
     yield f"filter add {device} parent 1: protocol ip u32 match ip protocol 6 0xff match u16 0 0xffc0 at 2 flowid 1:3"
 
 
-def settings(rate: int) -> dict[str, str]:
+def settings(rate: int, latency: float) -> dict[str, str]:
     """Of a node's network, under /proc/sys/net. What a program hands to a socket leaves in its order, and an answer to
-    the other end behind it: so a socket takes 5 ms of a link's rate at once, at least 64 KiB."""
+    the other end behind it: so a socket takes 5 ms of a link's rate at once, at least 64 KiB. With a latency it must
+    have all that is on its way: the kernel's own limits."""
+    if latency:
+        return {}
     most = max(LEAST_SENT, rate // 8 // 200)
     return {"ipv4/tcp_wmem": f"4096 {most // 2} {most}"}
 

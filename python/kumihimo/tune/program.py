@@ -76,12 +76,15 @@ def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Tuni
 
 
 def worth_measuring(uses: Sequence[Use], profile: Collectives) -> tuple[list[Use], list[Use]]:
-    """The most time first, until what is left is too little; and what is left."""
+    """The most time first, until what is left is too little, or lies between sizes that are kept, where their choices
+    hold, too; and what is left."""
     descending = sorted(uses, key=lambda use: -savable_seconds(use))
     kept = 1
     while kept < len(descending) and profile.share(seconds_of(descending[kept:])) >= LEFT_SHARE:
         kept += 1
-    return descending[:kept], descending[kept:]
+    low, high = min(use.smallest for use in descending[:kept]), max(use.largest for use in descending[:kept])
+    between = [use for use in descending[kept:] if low < use.largest and use.smallest < high]
+    return [*descending[:kept], *between], [use for use in descending[kept:] if use not in between]
 
 
 def why_not(use: Use, collectives: Sequence[str] | None) -> str:

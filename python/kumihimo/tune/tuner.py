@@ -125,8 +125,8 @@ class CollectiveTuner:
         self.launches.deadline = began + share
         thorough &= self.rehearse(target, judged)
         thorough &= self.ask_more(target, judged, seconds)
-        judged += [replace(each, bytes=size) for size, same in twins.items() for each in judged if each.bytes == same]
         judged += [Judged(size, choice, refused=wrong[choice]) for size, choice in wanted if choice in wrong]
+        judged += [replace(each, bytes=size) for size, same in twins.items() for each in judged if each.bytes == same]
         decided = [j for j in judged if j.clear or (not j.looked and len(j.ours) >= LEAST_LAUNCHES)]
         decided = [j for j in decided if j.refused != rehearsal.NO_TIME]  # an earlier choice stays
         left = [size for size in sizes if size not in {j.bytes for j in decided}]
@@ -158,7 +158,8 @@ class CollectiveTuner:
 
     def rehearse(self, target: Target, judged: Sequence[Judged]) -> bool:
         """Refuses what a program does not gain by (rehearsal.py); whether there was time for all."""
-        asked = rehearsal.of_each_choice(each for each in judged if target.non_blocking or not each.far_faster)
+        judged = [each for each in judged if target.non_blocking or not each.far_faster]
+        asked = rehearsal.of_each_choice(judged)
         if asked and target.non_blocking and not self.rehearses(target):
             for each in judged:  # so far only the blocking call was measured
                 each.refused = each.refused or "non-blocking calls cannot be tried in a program here"

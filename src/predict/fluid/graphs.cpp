@@ -20,8 +20,9 @@ double longest_message(const goal::Graphs& graphs) {
 
 hosts::Software software_of(const Machine& machine) {
   hosts::Software software = hosts::software_of(machine);
-  software.packet = 1000;                             // gaps are in thousandths of the message's time
-  if (machine.software.processors) software.send = 0; // the network has it
+  software.packet = 1000; // gaps are in thousandths of the message's time
+  const auto& time = machine.software.processor_time;
+  if (time && time->value.value > 0) software.send = 0; // the network has it
   return software;
 }
 

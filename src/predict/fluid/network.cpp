@@ -38,7 +38,8 @@ simulation::Path Network::open(std::uint32_t id, const Message& message, simulat
   of.stage = UnderWayStage::on_links;
   transfer.from = message.from, transfer.to = message.to, transfer.bytes = of.bytes;
   simulation::Path path = paths_.append_path(transfer, of.resources);
-  if (needs_processors(of)) path.cost = 0, path.latency -= paths_.relay_latency();
+  of.needs_processors = paths_.takes_processors(message.from, message.to);
+  if (of.needs_processors) path.cost -= paths_.message_cost(), path.latency -= paths_.relay_latency();
   return path;
 }
 
@@ -83,13 +84,8 @@ void Network::go(Time now, std::uint32_t id) {
 }
 
 void Network::begin(std::uint32_t id) {
-  if (needs_processors(messages_[id])) return start_at_end(id, UnderWayStage::at_sender);
+  if (messages_[id].needs_processors) return start_at_end(id, UnderWayStage::at_sender);
   begin_on_links(id);
-}
-
-bool Network::needs_processors(const UnderWay& of) const {
-  const auto is_link = [&](Resource r) { return paths_.is_link(r); };
-  return paths_.processor_time() > 0 && std::any_of(of.resources.begin(), of.resources.end(), is_link);
 }
 
 // Events of an earlier stage are outdated then.
@@ -189,7 +185,8 @@ void Network::stop(Time now, std::int32_t node) {
   stopped_[static_cast<std::size_t>(node)] = 1;
   for (UnderWay& of : messages_) {
     if (of.flow < 0 || paths_.nodes()[static_cast<std::size_t>(of.from)] != node) continue;
-    if (of.kind == UnderWayKind::message && of.stage == UnderWayStage::at_receiver) continue;
+    const bool has_left = of.kind == UnderWayKind::burst || of.stage == UnderWayStage::at_receiver;
+    if (of.kind != UnderWayKind::work && has_left) continue;
     end_flow(of);
     of.gone = true;
   }
@@ -264,7 +261,7 @@ void Network::leave_links(std::uint32_t id) {
   UnderWay& of = messages_[id];
   for (const Resource r : of.resources)
     if (paths_.is_link(r)) link_bytes_[static_cast<std::size_t>(r)] += of.bytes;
-  if (needs_processors(of)) {
+  if (of.needs_processors) {
     renumber(of);
     return start_at_end(id, UnderWayStage::at_receiver);
   }

@@ -85,7 +85,8 @@ class Network {
     bool gone = false;     // it has left, or is lost
     UnderWayKind kind = UnderWayKind::message;
     UnderWayStage stage = UnderWayStage::on_links;
-    double burst = 0; // bytes that have passed at once, and whose time its links are busy behind it
+    bool needs_processors = false; // those that all nodes share, at both ends
+    double burst = 0;              // bytes that have passed at once, and whose time its links are busy behind it
   };
   struct Event {
     Time time = 0;
@@ -104,7 +105,6 @@ class Network {
   void pay_burst(std::uint32_t id);
   bool is_idle(const UnderWay& of) const;
   void renumber(UnderWay& of);
-  bool needs_processors(const UnderWay& of) const;
   void start_at_end(std::uint32_t id, UnderWayStage stage);
   void leave_links(std::uint32_t id);
   void start(std::uint32_t id, std::span<const Resource> resources, double limit, double amount, double first_use = 1);

@@ -70,6 +70,9 @@ class NetworkPaths {
   bool limits_all_links() const { return all_links_ >= 0; }
   // Seconds of a shared processor at each end of a message between nodes; 0: it has message_cost and relay_latency.
   double processor_time() const { return processor_time_; }
+  bool takes_processors(std::int32_t from, std::int32_t to) const {
+    return processor_time_ > 0 && node_[from] != node_[to];
+  }
   Resource processors() const { return processors_; }
   double relay_latency() const { return relay_latency_; }
   double burst_bytes() const { return burst_; } // that idle links pass at once

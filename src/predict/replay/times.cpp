@@ -247,6 +247,7 @@ Machine scaled(Machine machine, const NetworkFactors& factors) {
   by_if(factors.bandwidth, software.eager_copy_rate);
   by(factors.cost, software.message_cost);
   by(factors.cost, software.relay_latency);
+  by_if(factors.cost, software.processor_time);
   by_if(factors.cost, software.receive_cost);
   by_if(factors.cost, software.rendezvous_latency);
   if (machine.family != Family::single_node) return machine;

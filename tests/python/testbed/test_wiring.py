@@ -37,8 +37,9 @@ def of_topology(lines: str) -> _machine.Machine:
 
 
 def test_a_socket_takes_little_more_than_what_a_link_needs():
-    assert wires.settings(50_000_000) == {"ipv4/tcp_wmem": "4096 32768 65536"}
-    assert wires.settings(1_000_000_000) == {"ipv4/tcp_wmem": "4096 312500 625000"}
+    assert wires.settings(50_000_000, 0.0) == {"ipv4/tcp_wmem": "4096 32768 65536"}
+    assert wires.settings(1_000_000_000, 0.0) == {"ipv4/tcp_wmem": "4096 312500 625000"}
+    assert wires.settings(50_000_000, 1e-3) == {}
 
 
 def test_a_measured_total_of_all_links_is_kept_once():

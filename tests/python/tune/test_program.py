@@ -82,12 +82,15 @@ def test_what_cannot_be_tuned_has_its_reason():
 
 
 def test_sizes_that_take_most_of_the_time_come_first_and_those_that_take_hardly_any_are_left():
-    long, short, rare = use("bcast", 3.0, 1 << 22), use("bcast", 0.5, 8), use("bcast", 0.01, 512)
+    long, short, rare = use("bcast", 3.0, 1 << 22), use("bcast", 0.5, 8), use("bcast", 0.01, 1 << 23)
     found = program.plan(profile(rare, short, long))
     (target,) = found.targets
     assert target.program.sizes == (1 << 22, 8)
-    assert [(each.smallest, why) for each, why in found.left] == [(512, "too little time to be measured")]
+    assert [(each.smallest, why) for each, why in found.left] == [(1 << 23, "too little time to be measured")]
     assert program.plan(profile(rare, short)).targets[0].program.sizes == (8,)
+    between = use("bcast", 0.01, 512)
+    found = program.plan(profile(between, short, long))
+    assert found.targets[0].program.sizes == (1 << 22, 8, 512) and not found.left, "a choice for both would be its, too"
 
 
 def test_only_forms_that_run_takes_over_can_save_time():
