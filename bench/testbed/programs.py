@@ -195,8 +195,7 @@ class BenchRow:
         """What changes; empty where `place` keeps the order of the ranks, or a replay says that little comes of it."""
         if self.asked.only == "tuned":
             return ""
-        words = ["place", "--json", "--traffic", self.profile, "--machine", self.folder / "testbed.toml"]
-        words += ["--allocation", "env", "--output", f"openmpi4:{self.folder / MAP}"]
+        words = ["place", "--json", "--traffic", self.profile, "--output", f"openmpi4:{self.folder / MAP}"]
         if self.asked.order is not None:
             given = f"openmpi4:{self.folder / SHUFFLED}"
             before = self.kumihimo(*words[:-2], "--evaluate", given)

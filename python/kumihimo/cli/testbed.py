@@ -156,9 +156,7 @@ def measured_total(testbed: testbeds.Testbed) -> float | None:
     described, links = testbed.plan.described, len(testbed.wiring.ends)
     if described.family != "torus" or testbed.plan.slots > 1:
         return None
-    # Both neighbours along an axis of two are one node, which has one link.
-    neighbours = re.sub(r"(?<!\d)([12])(?=x|$)", r"\1m", str(described.shape))
-    on = ["-p", str(testbed.wiring.nodes), "--neighbours", f"cart:{neighbours}"]
+    on = ["-p", str(testbed.wiring.nodes), "--neighbours", machine_file.neighbours_of(str(described.shape))]
     seconds = measured(testbed, "neighbor_alltoall", "-a", "direct", *on, "-b", str(BLOCK))
     total = links * BLOCK / seconds
     return total if total < MOSTLY * links * payload_rate(testbed.plan.rate) else None

@@ -86,6 +86,12 @@ def with_step(text: str, seconds: float, ranks: int) -> str:
     return f'{text}processors = {{ value = {processors}, assumed = "{said}" }}\nprocessor_time = {share}\n'
 
 
+def neighbours_of(shape: str) -> str:
+    """The nodes of a torus or mesh as `bench --neighbours` has them, each link once: both neighbours along an axis of
+    two are one node, which has one link."""
+    return "cart:" + re.sub(r"(?<!\d)([12])(?=x|$)", r"\1m", shape)
+
+
 def with_total(text: str, rate: float) -> str:
     """The file with what the links carry together, in bytes a second: nodes share the processors of this machine."""
     said = "each node sends 32 KiB to each neighbour at once, by kumihimo's engine over MPI"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import pytest
 
 from kumihimo import _machine
@@ -49,6 +51,15 @@ def test_a_measured_total_of_all_links_is_kept_once():
     twice = machine_file.with_total(once, 4e8)
     assert twice.count("total_bandwidth") == 1 and "400000 kB/s" in twice
     assert _machine.parse(twice, "t").shape == _machine.parse(text, "t").shape
+
+
+@pytest.mark.parametrize("shape", ["3x3x3", "4mx3", "2x2", "3x2x1", "12x2", "2mx22"])
+def test_a_message_to_each_neighbour_crosses_each_link_once(shape):
+    axes = machine_file.neighbours_of(shape).removeprefix("cart:").split("x")
+    lengths = [int(axis.rstrip("m")) for axis in axes]
+    on_a_line = [2 * (length - axis.endswith("m")) for axis, length in zip(axes, lengths)]  # messages
+    sent = sum(on_line * prod(lengths) // length for on_line, length in zip(on_a_line, lengths))
+    assert sent == len(Wiring(machine_file.of_shape(shape)).ends)
 
 
 @pytest.mark.parametrize("shape", ["3x3x3", "4x4", "2x2x2", "4mx3", "5m", "2", "1x2", "6x2mx2"])

@@ -30,11 +30,11 @@ USUAL: dict[str, list[tuple[int | None, tuple[str, ...]]]] = {
     "neighbor_allgather": [(None, ("direct",))],
     "neighbor_alltoall": [(None, ("direct",))],
 }
-# Where Open MPI 4.1 and 5 differ by far: of fewer ranks than the first number, the same. Open MPI, coll/tuned; of its
-# trees of four branches and its scatter with allgather stand binomial trees in for both.
+# Where Open MPI 4.1 and 5.0 differ by far (coll/tuned, fixed decisions): of fewer ranks than the first number, the
+# same. Binomial trees stand in for its trees of four branches, and for its scatter with allgather.
 OF_OPEN_MPI: dict[str, list[tuple[int | None, list[tuple[int | None, str]]]]] = {
     "bcast": [
-        (4, []),  # as MPICH, or nearly so
+        (4, []),  # it changes with nearly each length; left as MPICH's
         (8, [(2047, "binary"), (8191, "binomial"), (1048575, "linear"), (None, "chain")]),
         (16, [(4095, "binomial"), (16383, "binary"), (32767, "binomial"), (None, "linear")]),
         (None, [(None, "binomial")]),
