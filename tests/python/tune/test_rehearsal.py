@@ -78,6 +78,17 @@ def test_a_choice_must_gain_both_ways(fake, way):
     assert also and all({WAYS[way] for way in USUAL_WAYS} <= set(each) for each in also)
 
 
+def test_a_rehearsal_of_short_calls_says_nothing_of_long_ones(fake):
+    def library(case):
+        return 1.0 if case.bytes > 4096 else 2e-6
+
+    fake.library, fake.ours = library, lambda case: 0.3 * library(case)
+    asked = ProgramDemand((1 << 20, 64), 1.0, Form("float64", "sum", False), (), USUAL_WAYS)
+    outcome, _ = rehearsed(fake, lambda case, way: 1.1, Target("allreduce", 2, program=asked))
+    by_size = {row["bytes"]: c["algorithm"] for c in outcome.choices for row in c["measured"]}
+    assert by_size[64] == "library" != by_size[1 << 20]
+
+
 BEGUN = Target(
     "allreduce", 2, program=ProgramDemand((64,), 1.0, Form("float64", "sum", False), (), (OVER_COMPUTATION,))
 )
