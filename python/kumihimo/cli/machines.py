@@ -8,7 +8,7 @@ from pathlib import Path
 from kumihimo import _machine
 from kumihimo.processes import allocation
 from kumihimo.processes.package_files import folder
-from kumihimo.text.errors import errors_of_this_machine
+from kumihimo.text.errors import errors_of_this_machine, wrong_value
 
 THIS_MACHINE = "this-machine"
 
@@ -30,7 +30,10 @@ def load(name: str) -> _machine.Machine:
 
 def of_job() -> str | None:
     """The machine file that the job's surroundings name, as those of a testbed do."""
-    return os.environ.get(allocation.MACHINE) or None
+    file = os.environ.get(allocation.MACHINE) or None
+    if file and not Path(file).is_file():
+        raise wrong_value(f"{allocation.MACHINE} must name a machine file", file, "give another --machine, or unset it")
+    return file
 
 
 def hosts_of_job() -> str | None:

@@ -314,3 +314,11 @@ def test_what_the_limit_on_links_leaves_out_is_said(capsys, hops, objective, sai
         | {"objective": objective}
     )
     assert ("a placement with 1.9 hops was left out" in capsys.readouterr().out) == said
+
+
+@pytest.mark.parametrize("words", [("simulate", "allreduce", "-b", "8"), ("place", "--traffic", "halo:3x3:5")])
+def test_a_machine_file_of_the_job_that_is_not_there_is_told_by_its_variable(kumihimo, monkeypatch, words):
+    monkeypatch.setenv("KUMIHIMO_MACHINE", "nowhere.toml")
+    ended = kumihimo(*words)
+    assert ended.code == 2
+    assert "KUMIHIMO_MACHINE must name a machine file (got nowhere.toml)" in ended.err
