@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Optional, TypeVar
@@ -13,7 +14,7 @@ from kumihimo.cli.options import option
 from kumihimo.collectives import arguments, program_sets
 from kumihimo.collectives.arguments import Ranks
 from kumihimo.network import placement as placements
-from kumihimo.processes import launcher_environment, mpi
+from kumihimo.processes import allocation, launcher_environment, mpi
 from kumihimo.text import quantities
 from kumihimo.text.errors import NotApplicable, not_applicable, wrong_value
 from kumihimo.text.sizes import parse_size, parse_sizes, text_of
@@ -42,7 +43,9 @@ def command(
     collective: options.CollectiveOrPrograms,
     sizes: option("--bytes -b SIZES", "Message sizes: 64KiB or 8,64KiB..1MiB [default: 8..16MiB].") = None,
     algorithm: option("--algorithm -a NAME", "Name of an algorithm, all, or auto (choose for each size).") = ALL,
-    ranks: option("--ranks -p P", "Number of MPI processes [default: 4].", int) = None,
+    ranks: option(
+        "--ranks -p P", "Number of MPI processes [default: 4, or one for each slot in a testbed].", int
+    ) = None,
     shape: option("--shape -s SHAPE", "Shape of the nodes: 2x2, node, node:4 or none.") = NODE,
     ranks_per_node: option("--ranks-per-node G", "Emulate nodes of G ranks, or of 4,3,5 ranks [default: none].") = None,
     order: options.Order = None,
@@ -228,7 +231,10 @@ def ranks_of(
         return place.ranks if place else asked
     if grid not in (NODE, NONE):
         return arguments.rank_space(Ranks(grid, None, 1)).ranks
-    return sum(on_nodes) if isinstance(on_nodes, tuple) else 4
+    if isinstance(on_nodes, tuple):
+        return sum(on_nodes)
+    slots = 0 if on_nodes else allocation.slots_of_hosts(os.environ)
+    return slots if slots > 1 else 4
 
 
 def on_real_nodes(work: Callable[[BenchCommand], T], asked: BenchCommand) -> T:

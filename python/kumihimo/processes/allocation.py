@@ -65,6 +65,11 @@ def of_environment(environment: Mapping[str, str]) -> Allocation:
     raise missing(f"the environment of a scheduler's job ({KNOWN})", "give a hostfile or a host list")
 
 
+def slots_of_hosts(environment: Mapping[str, str]) -> int:
+    """Ranks that the hosts of KUMIHIMO_HOSTS have room for; 0 without it."""
+    return sum(of_environment(environment).ranks) if environment.get(HOSTS) else 0
+
+
 def of_slurm(nodes: str, tasks: str | None) -> Allocation:
     """SLURM_JOB_NODELIST and SLURM_TASKS_PER_NODE: `2(x3),1` is 2,2,2,1. Without tasks: one on each node."""
     hosts = _machine.parse_host_list(nodes)

@@ -174,8 +174,7 @@ def in_form(case: BenchCase, form: Form) -> BenchCase:
 def usual_ranks(family: str) -> list[int]:
     """In a testbed a rank for each slot. Else 2, 4 and a rank a processor; more ranks than processors only where
     waiting ranks make room for each other, as Open MPI's do."""
-    slots = sum(allocation.of_environment(os.environ).ranks) if os.environ.get(allocation.HOSTS) else 0
-    if slots > 1:
+    if (slots := allocation.slots_of_hosts(os.environ)) > 1:
         return [slots]
     processors = mpi.available_processors()
     wanted = sorted({2, 4, max(2, processors)})

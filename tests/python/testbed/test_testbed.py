@@ -213,6 +213,8 @@ def test_a_job_on_a_part_of_a_testbed_has_the_shape_of_that_part():
     measured = ("bench", "allreduce", "--bytes", "64KiB", "-a", "trinaryx3", "--check", "--json")
     whole = json.loads(right("run", "--", COMMAND, *measured, "--ranks", "24"))["results"]
     assert [(row["space"], row["right"]) for row in whole] == [("torus 3x2x2, 2 ranks a node", True)]
+    usual = json.loads(right("run", "--", COMMAND, *measured))["results"]
+    assert [row["space"] for row in usual] == ["torus 3x2x2, 2 ranks a node"], "a rank for each slot"
     plane = json.loads(right("run", "--", COMMAND, *measured, "--ranks", "8"))["results"]
     assert [(row["space"], row["right"]) for row in plane] == [("torus 1mx2x2, 2 ranks a node", True)]
 
