@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import signal
 import sys
@@ -17,12 +15,12 @@ from kumihimo import _machine, _topology
 from kumihimo.cli import machines, options, output, testbed_counters
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.testbed_counters import Name
-from kumihimo.processes import allocation, child_output, signals
-from kumihimo.testbed import faults, launchers, machine_file, testbeds
+from kumihimo.processes import signals
+from kumihimo.testbed import costs, faults, machine_file, testbeds
 from kumihimo.testbed.testbeds import TestbedPlan
-from kumihimo.testbed.wiring import Wiring, payload_rate
+from kumihimo.testbed.wiring import Wiring
 from kumihimo.text import files
-from kumihimo.text.errors import BadInput, failed, not_applicable, wrong_value
+from kumihimo.text.errors import BadInput, failed, wrong_value
 from kumihimo.text.quantities import counted
 
 app = typer.Typer(help="Make a network of Linux namespaces on this machine and run MPI programs on it.")
@@ -31,9 +29,6 @@ LEAST_RATE, MOST_RATE = 10**5, 10**11  # bits a second
 RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmg]?)(?:bit|b)(?:/s|ps)?", re.IGNORECASE)
 BIT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 MOST_SLOTS = 1024
-MEASURE_SECONDS = 300.0
-BLOCK = 32 << 10  # bytes to each neighbour, without a rendezvous in any library
-MOSTLY = 0.85  # of what the links let through, or more: they are the limit
 KEEPER_SECONDS = 2.0  # for a keeper to be gone after the processes of its testbed
 
 
@@ -92,9 +87,7 @@ def network_of(given: str, part: str | None) -> tuple[_machine.Machine, str]:
 
 def rate_of(text: str, name: str = "--rate") -> int:
     """Bits a second."""
-    match = re.fullmatch(
-        r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kMGmg]?)(?:bit|bps|b)(?:/s|ps)?", text.strip(), re.IGNORECASE
-    )
+    match = RATE.fullmatch(text.strip())
     bits = round(float(match[1]) * BIT_UNITS[match[2].lower()]) if match else 0
     if not LEAST_RATE <= bits <= MOST_RATE:
         raise wrong_value(f"{name} must be 100kbit/s to 100Gbit/s, such as 50Mbit/s", f"'{text}'")
@@ -114,7 +107,7 @@ def run(
     # The mounts of a node have a working directory of their own.
     words = testbed.within(vertex, ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command])
     testbed.enter()
-    code, _ = signals.run(words, env=environment_in(testbed))
+    code, _ = signals.run(words, env=testbed.environment)
     if ended_with(testbed, code):
         raise failed(f"the command ended with testbed {testbed.name}, which was removed")
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
@@ -128,47 +121,6 @@ def ended_with(testbed: testbeds.Testbed, code: int) -> bool:
             return False
         time.sleep(0.02)
     return True
-
-
-def environment_in(testbed: testbeds.Testbed) -> dict[str, str]:
-    plan = testbed.plan
-    told = {
-        testbeds.INSIDE: str(testbed.folder),
-        allocation.SHAPE: str(plan.described.shape) if plan.described.family == "torus" else "",
-        allocation.MACHINE: str(testbed.machine_file),
-        allocation.LINKS: f"{plan.described.network}, {plan.rate} bit/s, {plan.latency} s",
-    }
-    return {**os.environ, **launchers.environment(testbed.folder), **told}
-
-
-def measured_step(testbed: testbeds.Testbed) -> float:
-    """Seconds of a step of a ring of all ranks, in which each sends and receives 8 bytes."""
-    ranks = testbed.wiring.nodes * testbed.plan.slots
-    if ranks < 2:
-        raise not_applicable("--measure needs a testbed with 2 ranks", ranks)
-    testbed.enter()
-    return measured(testbed, "allreduce", "-a", "ring", "-p", str(ranks), "-b", str(8 * ranks)) / (2 * (ranks - 1))
-
-
-def measured_total(testbed: testbeds.Testbed) -> float | None:
-    """Bytes a second of all links together while each node of a torus or mesh sends to all of its neighbours. None
-    where nearly all of it is what the links let through, or not every rank has a node."""
-    described, links = testbed.plan.described, len(testbed.wiring.ends)
-    if described.family != "torus" or testbed.plan.slots > 1:
-        return None
-    on = ["-p", str(testbed.wiring.nodes), "--neighbours", machine_file.neighbours_of(str(described.shape))]
-    seconds = measured(testbed, "neighbor_alltoall", "-a", "direct", *on, "-b", str(BLOCK))
-    total = links * BLOCK / seconds
-    return total if total < MOSTLY * links * payload_rate(testbed.plan.rate) else None
-
-
-def measured(testbed: testbeds.Testbed, *asked: str) -> float:
-    command = [str(Path(sys.argv[0]).resolve()), "bench", *asked, "--json"]
-    found = child_output.run(testbed.within(0, command), seconds=MEASURE_SECONDS, env=environment_in(testbed))
-    if found.returncode:
-        raise failed("the costs of messages could not be measured", found.stderr.strip().rpartition("\n")[2])
-    (result,) = json.loads(found.stdout)["results"]
-    return result["seconds"]
 
 
 @app.command()
@@ -215,11 +167,7 @@ def machine(
     testbed = testbeds.find(name)
     text = testbed.machine_file.read_text(encoding="utf-8")
     if measure:
-        text = machine_file.with_step(
-            testbed.plan.machine, measured_step(testbed), testbed.wiring.nodes * testbed.plan.slots
-        )
-        if total := measured_total(testbed):
-            text = machine_file.with_total(text, total)
+        text = costs.measured(testbed, str(Path(sys.argv[0]).resolve()))
         files.write_whole(testbed.machine_file, text)
     if out is None:
         print(text, end="")

@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 
 from kumihimo import _machine
-from kumihimo.processes import child_output, visible
+from kumihimo.processes import allocation, child_output, visible
 from kumihimo.testbed import keeper, launchers
 from kumihimo.testbed import wiring as wires
 from kumihimo.testbed.wiring import Wiring
@@ -82,6 +82,18 @@ class Testbed:
     def machine_file(self) -> Path:
         """The plan's, with costs as they were last measured."""
         return self.folder / "machine.toml"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of commands in it: this process's, with what launchers and our own verbs need to know."""
+        plan = self.plan
+        told = {
+            INSIDE: str(self.folder),
+            allocation.SHAPE: str(plan.described.shape) if plan.described.family == "torus" else "",
+            allocation.MACHINE: str(self.machine_file),
+            allocation.LINKS: f"{plan.described.network}, {plan.rate} bit/s, {plan.latency} s",
+        }
+        return {**os.environ, **launchers.environment(self.folder), **told}
 
     @property
     def is_here(self) -> bool:
