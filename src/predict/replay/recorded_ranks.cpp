@@ -310,7 +310,7 @@ class RecordedRanks::Reading : public EventStream {
       const std::uint32_t own = what.communicator;
       what.communicator = TRY(communicator(own));
       if (own > 0 && !of_.names_.communicators[numbers_.communicators[own - 1]] && what.communicator > 0)
-        what.root = trace::no_rank; // it is a rank in another order
+        what.root = std::min(what.root, 0); // a rank in an order that is unknown: the first one stands for it
       what.root = std::max(what.root, trace::no_rank);
       if (what.parts > 0) {
         std::uint32_t& known = parts_[what.parts - 1];

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 
-from kumihimo import _replay
+from kumihimo import _replay, _schedule
 from kumihimo.predict.replay import otf2_archive
 
 # By OTF2's names: ALLTOALLV and ALLTOALLW are an alltoall.
 COLLECTIVES = {
     f"{name}{form}": number for number, name in enumerate(_replay.collectives()) for form in ("", "v", "w", "_block")
 }
+ROOTED = {number for number, name in enumerate(_replay.collectives()) if _schedule.meaning(name).has_root}
 
 LOCAL_SENDS = {"MPI_Bsend", "MPI_Isend", "MPI_Ibsend", "MPI_Irsend", "MPI_Issend", "MPI_Start", "MPI_Startall"}
 

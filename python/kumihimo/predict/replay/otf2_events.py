@@ -422,9 +422,11 @@ class Reading:
         part = otf2_calls.own_part(name, sent, got, root == own)
         if self.counts_all_ranks:
             part = otf2_calls.part_of_all(name, sent, got, len(members), own, root == own)
+        row = otf2_calls.COLLECTIVES[name]
+        if root == NO_ROOT:  # of a communicator in an unknown order: the first rank stands for the root
+            root = 0 if row in otf2_calls.ROOTED else -1
         return {
-            "size": bytes_in(rank, part), "root": -1 if root == NO_ROOT else root, "communicator": number,
-            "parts": self.parts[text], "row": otf2_calls.COLLECTIVES[name],
+            "size": bytes_in(rank, part), "root": root, "communicator": number, "parts": self.parts[text], "row": row
         }  # fmt: skip
 
     # --- communicators ---

@@ -76,11 +76,14 @@ class TraceJob:
         places = [sys.intern(site_text(site)) for site in rank["sites"]]
         self.sites[number] = ["" if at is None else places[at] for at in trace.get("sites", [])]
         self.regions[number] = [sys.intern(name) for name in trace.get("regions", [])]
-        self.communicators[number] = []
+        keys = self.communicators[number] = []
         for c in rank["communicators"]:
             site = None if c["site"] is None else str(rank["sites"][c["site"]])
-            key = (c["name"], site, c["size"], c["leader"], c["inter"])
-            self.communicators[number].append(key)
+            # One line (BLACS_GRIDMAP's) may make communicators of several ones: those of the parent's ranks are apart.
+            parent = c.get("parent")
+            of = keys[parent] if parent is not None and parent < len(keys) else None
+            key = (c["name"], site, c["size"], c["leader"], c["inter"], of)
+            keys.append(key)
             known = (own := c.get("rank")) is not None and not c["inter"]
             if known and self.members.setdefault(key, {}).setdefault(own, number) != number:
                 self.unsure.add(key)

@@ -185,6 +185,35 @@ def test_a_duplicate_of_the_world_is_another_communicator(traced: Callable, repl
     assert result["messages"] == 2 + 1 + 3
 
 
+def test_communicators_that_one_line_makes_of_two_others_are_apart(traced: Callable, replay: Callable) -> None:
+    """BLACS_GRIDMAP splits what it is given: rows of the world, here, and of a duplicate with other members."""
+
+    def split(parent: int, leader: int, own: int) -> dict:
+        line = {"name": "MPI_Comm_split", "site": 0, "size": 2, "leader": leader, "inter": False}
+        return line | {"rank": own, "parent": parent}
+
+    ranks = [Rank() for _ in range(4)]
+    for number, rank in enumerate(ranks):
+        rows = split(0, number // 2 * 2, number % 2), split(1, number % 2, number // 2)
+        rank.communicators = [*rows]
+        for on in (3, 4):
+            rank.call("MPI_Bcast", (Kind.collective, 8, 1, -1, 0), on=on)
+    found = replay(traced(ranks), *LETTERS, "--json")
+    assert {(c["collective"], c["ranks"]) for c in found["collectives"]} == {("bcast", 2)}
+
+
+def test_a_root_in_an_unknown_order_is_some_rank(traced: Callable, replay: Callable) -> None:
+    """A line that makes communicators of the same ranks in several orders leaves the order of none known."""
+    ranks = [Rank() for _ in range(2)]
+    for number, rank in enumerate(ranks):
+        line = {"name": "MPI_Comm_create", "site": 0, "size": 2, "leader": 0, "inter": False, "parent": 0}
+        rank.communicators = [line | {"rank": own} for own in (number, 1 - number)]
+        for on in (3, 4):
+            rank.call("MPI_Bcast", (Kind.collective, 8, 1, -1, 0), on=on)
+    found = replay(traced(ranks), *LETTERS, "--json")
+    assert found["seconds"] > 0, found
+
+
 def test_blocks_of_an_irregular_alltoall_are_read(traced: Callable) -> None:
     def rank(*parts: int) -> Rank:
         ends = [(kind, sum(parts), -1, -1, 3) for kind in (Kind.start_collective, Kind.end_collective)]
