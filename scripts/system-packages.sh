@@ -55,6 +55,8 @@ packages_of_build() {
   has_mpi mpiexec.hydra libmpich.so.12 || want mpich
   # Opened at run time, too, by kumihimo bench node.
   has_library libopenblas.so.0 || want libopenblas0
+  # And by kumihimo app fft3d.
+  has_library libfftw3.so.3 || want libfftw3-double3
   # And by kumihimo place.
   has_library libscotch-7.0.so || want libscotch-7.0
   has_library libmetis.so.5 || want libmetis5

@@ -87,6 +87,12 @@ Result<std::unique_ptr<BoxHalo>> Runtime::halo(Halo halo, const RankGrid& grid) 
   return made;
 }
 
+Result<std::unique_ptr<ProgramRun>> Runtime::run_of(const ProgramSet& set) {
+  Result<std::unique_ptr<ProgramRun>> made = ProgramRun::make(set, Rank{rank()}, *under_way_);
+  if (Status s = agree_on(made); !s) return s.error();
+  return made;
+}
+
 // A sum with zeros is exact.
 Status Runtime::broadcast(std::span<double> values) {
   if (rank() != 0) std::ranges::fill(values, 0.0);

@@ -4,6 +4,7 @@
 #include "application/box_halo.hpp"
 #include "application/ghosts.hpp"
 #include "application/processes.hpp"
+#include "application/program_run.hpp"
 #include "application/rank_grid.hpp"
 #include "krylov/linear_system.hpp"
 #include "threads/partition.hpp"
@@ -43,6 +44,8 @@ class Runtime {
   Result<std::unique_ptr<GhostExchange>> exchange(Result<Ghosts> ghosts);
   // `halo` without the grid of ranks.
   Result<std::unique_ptr<BoxHalo>> halo(Halo halo, const RankGrid& grid);
+  // A program set or schedule for several ranks. Collective. Errors: those of ProgramRun::make().
+  Result<std::unique_ptr<ProgramRun>> run_of(const ProgramSet& set);
   // Moves messages that are under way. A long computation calls it between its pieces.
   Status poll();
   // Calls work(piece) for pieces of 0 .. length - 1 in order, and poll() after each.

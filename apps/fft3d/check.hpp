@@ -1,0 +1,21 @@
+// The check of a transform: by the golden copy, and by what every transform must satisfy.
+#pragma once
+
+#include "application/runtime.hpp"
+#include "fft3d/problem.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace kumihimo::fft3d {
+
+// `spectrum`: of the rank's values, with lines along x; `back`: transformed back, with lines along z.
+//   - Of grids of at most 2^15 points each rank has the whole spectrum by the golden copy; of larger ones 8 frequencies
+//     by the sum that defines them.
+//   - back must be the values times the number of points.
+//   - Parseval: the squares of the spectrum must sum to those of the values times the number of points.
+// An error is relative to the root of the mean square of what is expected. The bound for the first two is 1e-14
+// log2(N): the root mean square of rounding grows as the root of log2(N) (J. Schatzman, SIAM J. Sci. Comput. 17 (1996)
+// 1150); for sums of N squares N roundings. Collective.
+nlohmann::json check(const FftProblem& problem, const Grid& spectrum, const Grid& back, application::Runtime& runtime);
+
+} // namespace kumihimo::fft3d

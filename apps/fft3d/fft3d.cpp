@@ -1,0 +1,223 @@
+// The application fft3d: transforms of a grid there and back with one variant, on all ranks.
+#include "application/application.hpp"
+#include "application/request.hpp"
+#include "distributed_fft/distributed_fft.hpp"
+#include "fft/golden.hpp"
+#include "fft3d/check.hpp"
+#include "fft3d/problem.hpp"
+#include "fft3d/variants.hpp"
+#include "threads/team.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kumihimo::fft3d {
+namespace {
+
+using application::ApplicationRequest, application::KernelTimes, application::Runtime;
+using distributed_fft::DistributedFft, distributed_fft::TransformWay;
+using fft::Complex, fft::TransformDirection;
+using nlohmann::json;
+
+// The golden copy: the grid is gathered on rank 0, transformed there, and scattered.
+class GatheredTransform {
+ public:
+  static Result<std::unique_ptr<GatheredTransform>> make(const FftProblem& problem, Runtime& runtime) {
+    auto made = std::make_unique<GatheredTransform>();
+    std::vector<fft::PointBox> on_rank_0(static_cast<std::size_t>(runtime.ranks()));
+    on_rank_0[0] = fft::whole_box(problem.pencils.points);
+    Result<Grid> grid = Grid::zeros(on_rank_0[static_cast<std::size_t>(runtime.rank())].points());
+    if (Status s = runtime.agree_on(grid); !s) return s.error();
+    made->grid_ = std::move(*grid);
+    made->points_ = problem.pencils.points;
+    made->row_ = made->times_.declare("golden copy", {});
+    for (const std::size_t axis : {std::size_t{0}, std::size_t{2}}) {
+      const std::vector<fft::PointBox> own = problem.pencils.boxes(axis);
+      made->gather_[axis] = TRY(exchange(own, on_rank_0, runtime));
+      made->scatter_[axis] = TRY(exchange(on_rank_0, own, runtime));
+      made->box_[axis] = own[static_cast<std::size_t>(runtime.rank())];
+    }
+    return made;
+  }
+
+  Status transform(TransformDirection direction, const Complex* in, Complex* out, std::int64_t bands) {
+    const std::size_t from = direction == TransformDirection::forward ? 2 : 0, to = 2 - from;
+    for (std::int64_t band = 0; band < bands; ++band) {
+      distributed_fft::Transposition &gather = *gather_[from], &scatter = *scatter_[to];
+      fft::scatter(in + band * box_[from].points(), box_[from], 0, gather.target());
+      if (Status s = gather.start(); !s) return s;
+      if (Status s = gather.finish(); !s) return s;
+      if (grid_.size() > 0) {
+        fft::gather(gather.source(), 0, fft::whole_box(points_), grid_.data());
+        times_.timed(row_, [&] { return fft::golden::transform(points_, direction, grid_.data()), 0; });
+        fft::scatter(grid_.data(), fft::whole_box(points_), 0, scatter.target());
+      }
+      if (Status s = scatter.start(); !s) return s;
+      if (Status s = scatter.finish(); !s) return s;
+      fft::gather(scatter.source(), 0, box_[to], out + band * box_[to].points());
+    }
+    return Nothing{};
+  }
+
+  KernelTimes& times() { return times_; }
+
+ private:
+  static Result<std::unique_ptr<distributed_fft::Transposition>>
+  exchange(const std::vector<fft::PointBox>& before, const std::vector<fft::PointBox>& after, Runtime& runtime) {
+    const distributed_fft::TranspositionTask task{before, after, 1};
+    if (task.moves_nothing()) return distributed_fft::make_local(task, runtime.rank());
+    return distributed_fft::make_messages(task, "pairwise", runtime);
+  }
+
+  fft::Triple points_{};
+  Grid grid_;                                                                       // on rank 0
+  std::array<std::unique_ptr<distributed_fft::Transposition>, 3> gather_, scatter_; // by the axis of the rank's lines
+  std::array<fft::PointBox, 3> box_;
+  KernelTimes times_;
+  std::size_t row_ = 0;
+};
+
+// Either of them, behind the two calls that are timed.
+struct Transforms {
+  std::unique_ptr<DistributedFft> fast;
+  std::unique_ptr<GatheredTransform> golden;
+  std::int64_t bands = 1;
+
+  Status forward(const Grid& in, Grid& out) {
+    return fast ? fast->forward(in.data(), out.data())
+                : golden->transform(TransformDirection::forward, in.data(), out.data(), bands);
+  }
+  Status backward(const Grid& in, Grid& out) {
+    return fast ? fast->backward(in.data(), out.data())
+                : golden->transform(TransformDirection::backward, in.data(), out.data(), bands);
+  }
+  KernelTimes& times() { return fast ? fast->times() : golden->times(); }
+};
+
+struct Grids {
+  Grid values, spectrum, back;
+};
+
+Result<Grids> grids_of(const FftProblem& problem, std::int32_t rank) {
+  Grids grids;
+  grids.values = TRY(values_of(problem, problem.pencils.box(2, rank)));
+  grids.spectrum = TRY(Grid::zeros(problem.bands * problem.pencils.box(0, rank).points()));
+  grids.back = TRY(Grid::zeros(grids.values.size()));
+  return grids;
+}
+
+Status check_memory(const FftProblem& problem, const FftVariant& variant, const TransformWay& way, Runtime& runtime) {
+  const std::int32_t rank = runtime.rank();
+  const auto of_box = [&](std::size_t axis) {
+    return static_cast<double>(problem.bands * problem.pencils.box(axis, rank).points() *
+                               static_cast<std::int64_t>(sizeof(Complex)));
+  };
+  double bytes = 2 * of_box(2) + of_box(0);
+  if (!variant.is_golden) bytes += bytes_needed(problem.pencils, rank, problem.bands, way);
+  if (variant.is_golden && rank == 0) bytes += 3 * problem.points() * sizeof(Complex);
+  return runtime.agree(runtime.check_memory(bytes));
+}
+
+Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
+  const FftProblem problem = TRY(problem_of(request, runtime.ranks()));
+  const FftVariant& variant = application::variant_of(request.candidate, variants());
+  const TransformWay way = way_of(variant, request.candidate.parameters, problem.exchange);
+  if (Status s = check_memory(problem, variant, way, runtime); !s) return s.error();
+  const std::int64_t begin = measure::now_ns();
+  Result<Grids> made = grids_of(problem, runtime.rank());
+  if (Status s = runtime.agree_on(made); !s) return s.error();
+  Grids& grids = *made;
+  Transforms transforms;
+  transforms.bands = problem.bands;
+  std::unique_ptr<fft::LineLibrary> library;
+  double planning = 0;
+  if (variant.is_golden) {
+    transforms.golden = TRY(GatheredTransform::make(problem, runtime));
+  } else {
+    Result<std::unique_ptr<fft::LineLibrary>> opened = fft::LineLibrary::open(problem.library);
+    if (Status s = runtime.agree_on(opened); !s) return s.error();
+    library = std::move(*opened);
+    library->set_planning_seconds(problem.planning_seconds);
+    const std::int64_t start = measure::now_ns();
+    transforms.fast = TRY(DistributedFft::make(problem.pencils, problem.bands, way, *library, runtime));
+    planning = measure::seconds_since(start);
+  }
+  const double setup = measure::seconds_since(begin);
+
+  const std::int64_t pairs = std::min(problem.transforms, request.most_iterations);
+  runtime.processes().barrier();
+  const std::int64_t start = measure::now_ns();
+  Status done = Nothing{};
+  for (std::int64_t pair = 0; done && pair < pairs; ++pair) {
+    done = transforms.forward(grids.values, grids.spectrum);
+    if (done) done = transforms.backward(grids.spectrum, grids.back);
+  }
+  if (Status s = runtime.agree(done); !s) return s.error();
+  const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(start), setup, planning});
+
+  const double points = problem.points(), all = 2 * static_cast<double>(pairs * problem.bands);
+  const double flops = all * 5 * points * std::log2(std::max(2.0, points));
+  json facts = {{"seconds of a transform", seconds[0] / all},
+                {"GFLOPS", flops / seconds[0] * 1e-9},
+                {"rows x columns of ranks", fmt::format("{}x{}", problem.pencils.rows, problem.pencils.columns)}};
+  if (transforms.fast) {
+    facts["seconds of plans and buffers"] = seconds[2];
+    facts["lines by"] = library->name();
+    const double bytes = runtime.processes().total({transforms.fast->bytes_sent()})[0];
+    facts["bytes of messages a transform"] = bytes / static_cast<double>(problem.bands);
+  }
+  json found = {{"seconds", seconds[0]},     {"setup_seconds", seconds[1]},
+                {"iterations", pairs},       {"planned_iterations", problem.transforms},
+                {"residual", nullptr},       {"converged", true},
+                {"history", json::array()},  {"unknowns", points * static_cast<double>(problem.bands)},
+                {"facts", std::move(facts)}, {"kernels", to_json(transforms.times(), runtime.processes())}};
+  if (request.checks) found["checked"] = check(problem, grids.spectrum, grids.back, runtime);
+  return found;
+}
+
+constexpr std::string_view exchanges[] = {"pairwise",  "linear",      "bruck",       "paced",
+                                          "two_phase", "three_phase", "hierarchical"};
+constexpr application::ApplicationOption options[] = {
+    {"transforms", "pairs of a forward and a backward transform", "N", "10"},
+    {"bands", "grids that are transformed in each", "N", "1"},
+    {"decomposition", "of the grid: slab, pencil, rows x columns of ranks such as 4x2; auto: slabs while they suffice",
+     "GRID", "auto"},
+    {"exchange", "alltoall of the registry for messages", "NAME", "pairwise", exchanges},
+    {"planning", "seconds that FFTW may measure for a plan; 0: estimate", "SECONDS", "1"},
+    {"library", "FFTW, or a library with its interface, by path [default: the first that is found]", "PATH", ""}};
+
+// Fewer planes, of the same rows.
+std::vector<application::ProblemShare> shares(std::string_view size) {
+  const auto points = application::parse_box(size, std::int64_t{1} << 20);
+  if (!points || (*points)[0] < 128) return {};
+  return {{fmt::format("{}x{}x{}", (*points)[0] / 4, (*points)[1], (*points)[2]), 4, 1}};
+}
+
+constexpr std::string_view usual[] = {"window", "fused"};
+
+} // namespace
+
+application::Application description() {
+  return {
+      .name = "fft3d",
+      .summary = "Complex transforms in three dimensions, there and back, in slabs or pencils",
+      .paper = "I. Foster and P. Worley, SIAM J. Sci. Comput. 18 (1997) 806",
+      .sizes = "points along x, y and z: 128 or 128x96x64 (z contiguous)",
+      .default_size = "128",
+      .golden_hash = KUMIHIMO_GOLDEN_HASH,
+      .variants = application::descriptions(variants()),
+      .methods = {},
+      .options = options,
+      .shares = &shares,
+      .sample = 3,
+      .usual = usual,
+      .golden_may_be_chosen = false,
+      .has_grid = false,
+      .run = &run,
+  };
+}
+
+} // namespace kumihimo::fft3d

@@ -1,0 +1,238 @@
+#include "distributed_fft/distributed_fft.hpp"
+
+#include "threads/array.hpp"
+#include "threads/team.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace kumihimo::distributed_fft {
+namespace {
+
+using application::KernelTimes, application::Runtime;
+using fft::Brick, fft::Complex, fft::TransformDirection, fft::LineStage, fft::RankPencils, fft::PointBox, fft::Triple;
+
+using Axes = std::vector<std::size_t>;
+
+// The axes of each stage: lines along z, y and x, or planes of y and z and then lines along x.
+std::vector<Axes> stages_of(const RankPencils& pencils, TransformDirection direction) {
+  std::vector<Axes> stages = pencils.columns == 1 ? std::vector<Axes>{{1, 2}, {0}} : std::vector<Axes>{{2}, {1}, {0}};
+  if (direction == TransformDirection::backward) std::reverse(stages.begin(), stages.end());
+  return stages;
+}
+
+std::string name_of(const Axes& axes) {
+  constexpr const char* names[] = {"lines along x", "lines along y", "lines along z"};
+  return axes.size() == 2 ? "planes of y and z" : names[axes[0]];
+}
+
+// Loops that pack and unpack: x by x over the threads.
+template <class Copy>
+void for_each_plane(const PointBox& box, Copy copy) {
+#pragma omp parallel for schedule(static) num_threads(threads::count())
+  for (std::int64_t x = box.begin[0]; x < box.end[0]; ++x) {
+    PointBox plane = box;
+    plane.begin[0] = x;
+    plane.end[0] = x + 1;
+    copy(plane, (x - box.begin[0]) * box.length(1) * box.length(2));
+  }
+}
+
+} // namespace
+
+// The stages of one direction, and what is between them.
+class DistributedFft::Pipeline {
+ public:
+  static Result<std::unique_ptr<Pipeline>> make(const RankPencils& pencils, std::int64_t bands, const TransformWay& way,
+                                                TransformDirection direction, fft::LineLibrary& library,
+                                                Runtime& runtime, KernelTimes& times) {
+    std::unique_ptr<Pipeline> made(new Pipeline(way, bands, runtime, times));
+    const Result<Nothing> stages = made->plan(stages_of(pencils, direction), pencils, direction, library);
+    if (Status s = runtime.agree_on(stages); !s) return s.error();
+    const std::int64_t at_once = made->way_.bands_at_once, rest = bands % at_once;
+    const std::int64_t slots = way.overlaps && bands > at_once ? 2 : 1;
+    for (std::int64_t slot = 0; slot < slots; ++slot) made->slots_.push_back(TRY(made->slot_of(pencils, at_once)));
+    if (rest > 0) made->rest_ = TRY(made->slot_of(pencils, rest));
+    return made;
+  }
+
+  // Block k of the bands is in stage s at step k + s if exchanges go on beside stages: a block starts its exchange in
+  // one step, and waits for it in the next one, after the stages of the blocks that follow it.
+  Status run(const Complex* in, Complex* out) {
+    const auto stages = static_cast<std::int64_t>(stages_.size());
+    const std::int64_t blocks = (bands_ + way_.bands_at_once - 1) / way_.bands_at_once;
+    if (!way_.overlaps) {
+      for (std::int64_t block = 0; block < blocks; ++block)
+        for (std::int64_t stage = 0; stage < stages; ++stage)
+          if (Status s = step(block, static_cast<std::size_t>(stage), in, out); !s) return s;
+      return Nothing{};
+    }
+    for (std::int64_t now = 0; now < blocks + stages - 1; ++now)
+      for (std::int64_t stage = 0; stage < stages; ++stage)
+        if (const std::int64_t block = now - stage; block >= 0 && block < blocks)
+          if (Status s = step(block, static_cast<std::size_t>(stage), in, out); !s) return s;
+    return Nothing{};
+  }
+
+  double flops() const {
+    double all = 0;
+    for (const LineStage& stage : stages_) all += static_cast<double>(bands_) * stage.flops();
+    return all;
+  }
+  double bytes_sent() const {
+    const std::int64_t rest = bands_ % way_.bands_at_once;
+    double all = 0;
+    for (const auto& each : slots_[0]) all += each->bytes_sent() * static_cast<double>(bands_ / way_.bands_at_once);
+    if (rest > 0)
+      for (const auto& each : rest_) all += each->bytes_sent();
+    return all;
+  }
+
+ private:
+  using Slot = std::vector<std::unique_ptr<Transposition>>; // between stage s and s + 1
+  Pipeline(TransformWay way, std::int64_t bands, Runtime& runtime, KernelTimes& times)
+      : way_(std::move(way)), bands_(bands), runtime_(runtime), times_(times) {
+    way_.bands_at_once = std::clamp<std::int64_t>(way_.bands_at_once, 1, bands);
+  }
+
+  Result<Nothing> plan(const std::vector<Axes>& stages, const RankPencils& pencils, TransformDirection direction,
+                       fft::LineLibrary& library) {
+    for (const Axes& axes : stages) {
+      const PointBox box = pencils.box(axes[0], runtime_.rank());
+      boxes_.push_back(pencils.boxes(axes[0]));
+      stages_.push_back(TRY(LineStage::make(library, box, axes, direction, way_.block_bytes)));
+      const double bytes = 2.0 * sizeof(Complex) * static_cast<double>(box.points());
+      rows_.push_back(times_.declare(name_of(axes), {bytes, stages_.back().flops()}));
+      const bool first = packed_.empty(), last = packed_.size() + 1 == stages.size();
+      const std::int64_t packed = way_.packs ? way_.bands_at_once * box.points() : 0;
+      unpacked_.push_back(TRY(Packed::zeros(first ? 0 : packed)));
+      packed_.push_back(TRY(Packed::zeros(last ? 0 : packed)));
+    }
+    exchange_row_ = times_.declare("waiting for the exchange", {});
+    if (way_.packs) {
+      pack_row_ = times_.declare("pack", {});
+      unpack_row_ = times_.declare("unpack", {});
+    }
+    return Nothing{};
+  }
+
+  Result<Slot> slot_of(const RankPencils&, std::int64_t bands) {
+    Slot slot;
+    for (std::size_t stage = 0; stage + 1 < stages_.size(); ++stage) {
+      const TranspositionTask task{boxes_[stage], boxes_[stage + 1], bands};
+      if (task.moves_nothing()) {
+        Result<std::unique_ptr<Transposition>> local = make_local(task, runtime_.rank());
+        if (Status s = runtime_.agree_on(local); !s) return s.error();
+        slot.push_back(std::move(*local));
+      } else if (way_.through_window) {
+        slot.push_back(TRY(make_window(task, runtime_)));
+      } else {
+        slot.push_back(TRY(make_messages(task, way_.exchange, runtime_)));
+      }
+    }
+    return slot;
+  }
+
+  Status step(std::int64_t block, std::size_t stage, const Complex* in, Complex* out) {
+    const std::int64_t first = block * way_.bands_at_once, bands = std::min(way_.bands_at_once, bands_ - first);
+    Slot& slot = bands < way_.bands_at_once ? rest_ : slots_[static_cast<std::size_t>(block) % slots_.size()];
+    Transposition* const before = stage > 0 ? slot[stage - 1].get() : nullptr;
+    Transposition* const after = stage + 1 < stages_.size() ? slot[stage].get() : nullptr;
+    if (before)
+      if (Status s = times_.timed(exchange_row_, [&] { return before->finish(); }); !s) return s;
+    if (after) after->reserve();
+    const PointBox& box = stages_[stage].box();
+    const std::int64_t points = box.points();
+    // It is read alone.
+    const Brick input = fft::dense_brick(box, const_cast<Complex*>(in) + first * points);
+    const Brick output = fft::dense_brick(box, out + first * points);
+    const Brick packed = fft::dense_brick(box, packed_[stage].data());
+    const Brick unpacked = fft::dense_brick(box, unpacked_[stage].data());
+    std::span<const Brick> from = before ? before->source() : std::span<const Brick>(&input, 1);
+    std::span<const Brick> to = after ? after->target() : std::span<const Brick>(&output, 1);
+    if (before && way_.packs) {
+      unpack(from, unpacked, bands);
+      from = {&unpacked, 1};
+    }
+    const std::span<const Brick> behind = to;
+    if (after && way_.packs) to = {&packed, 1};
+    for (std::int64_t band = 0; band < bands; ++band)
+      if (Status s = run_lines(stage, from, to, band); !s) return s;
+    if (after && way_.packs) pack(packed, behind, bands);
+    if (before) before->release();
+    return after ? after->start() : Status(Nothing{});
+  }
+
+  Status run_lines(std::size_t number, std::span<const Brick> from, std::span<const Brick> to, std::int64_t band) {
+    const LineStage& stage = stages_[number];
+    return times_.timed(rows_[number], [&]() -> Status {
+      if (way_.overlaps)
+        return runtime_.beside_messages(stage.blocks(), [&](const threads::IndexRange& piece) {
+          stage.run(from, to, band, piece.begin, piece.end);
+        });
+      stage.run(from, to, band, 0, stage.blocks());
+      return Nothing{};
+    });
+  }
+
+  void pack(const Brick& dense, std::span<const Brick> to, std::int64_t bands) {
+    times_.timed(pack_row_, [&] {
+      for (std::int64_t band = 0; band < bands; ++band)
+        for_each_plane(dense.box, [&](const PointBox& plane, std::int64_t place) {
+          fft::scatter(dense.first + band * dense.band + place, plane, band, to);
+        });
+      return 0;
+    });
+  }
+  void unpack(std::span<const Brick> from, const Brick& dense, std::int64_t bands) {
+    times_.timed(unpack_row_, [&] {
+      for (std::int64_t band = 0; band < bands; ++band)
+        for_each_plane(dense.box, [&](const PointBox& plane, std::int64_t place) {
+          fft::gather(from, band, plane, dense.first + band * dense.band + place);
+        });
+      return 0;
+    });
+  }
+
+  using Packed = threads::ThreadedArray<Complex>;
+  TransformWay way_;
+  std::int64_t bands_;
+  Runtime& runtime_;
+  KernelTimes& times_;
+  std::vector<LineStage> stages_;
+  std::vector<std::vector<PointBox>> boxes_; // of each stage, of each rank
+  std::vector<Packed> packed_, unpacked_;    // of each stage, of the way that packs
+  std::vector<Slot> slots_;
+  Slot rest_; // of the last block of bands, if it has fewer
+  std::vector<std::size_t> rows_;
+  std::size_t exchange_row_ = 0, pack_row_ = 0, unpack_row_ = 0;
+};
+
+Result<std::unique_ptr<DistributedFft>> DistributedFft::make(const RankPencils& pencils, std::int64_t bands,
+                                                             const TransformWay& way, fft::LineLibrary& library,
+                                                             Runtime& runtime) {
+  std::unique_ptr<DistributedFft> made(new DistributedFft);
+  made->forward_ =
+      TRY(Pipeline::make(pencils, bands, way, TransformDirection::forward, library, runtime, made->times_));
+  made->backward_ =
+      TRY(Pipeline::make(pencils, bands, way, TransformDirection::backward, library, runtime, made->times_));
+  return made;
+}
+
+DistributedFft::~DistributedFft() = default;
+
+Status DistributedFft::forward(const Complex* in, Complex* out) { return forward_->run(in, out); }
+Status DistributedFft::backward(const Complex* in, Complex* out) { return backward_->run(in, out); }
+double DistributedFft::flops() const { return forward_->flops(); }
+double DistributedFft::bytes_sent() const { return forward_->bytes_sent(); }
+
+double bytes_needed(const RankPencils& pencils, std::int32_t rank, std::int64_t bands, const TransformWay& way) {
+  const auto at_once = static_cast<double>(std::clamp<std::int64_t>(way.bands_at_once, 1, bands));
+  double points = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    points = std::max(points, static_cast<double>(pencils.box(axis, rank).points()));
+  const double arrays = 2 * (pencils.columns == 1 ? 1 : 2) * (way.through_window ? 1 : 2) + (way.packs ? 6 : 0);
+  return arrays * (way.overlaps ? 2 : 1) * at_once * points * sizeof(Complex);
+}
+
+} // namespace kumihimo::distributed_fft

@@ -1,0 +1,59 @@
+// Complex transforms in three dimensions over ranks. Forward: from lines along z (fft::RankPencils::box(2, rank)) to
+// lines along x (box(0, rank)); each rank has its box as a dense array, z contiguous, bands behind each other.
+// Backward: back. No factor is applied: backward after forward multiplies by the number of points. RankPencils: I.
+// Foster and P. Worley, "Parallel algorithms for the spectral transform method", SIAM J. Sci. Comput. 18 (1997),
+// section 3.
+#pragma once
+
+#include "application/kernel_times.hpp"
+#include "application/runtime.hpp"
+#include "distributed_fft/transposition.hpp"
+#include "fft/line_library.hpp"
+#include "fft/pencils.hpp"
+#include "fft/stage.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kumihimo::distributed_fft {
+
+// How a transform is computed. The answer has the same bits whatever these say, but for `block_bytes`, by which the
+// library of lines may choose other plans.
+struct TransformWay {
+  bool packs = false;                // loops of their own copy to and from messages, as the published codes do
+  bool through_window = false;       // else by messages
+  std::string exchange = "pairwise"; // an alltoall of the registry
+  bool overlaps = false;             // the exchange of a block of bands goes on beside the lines of the next one
+  std::int64_t bands_at_once = 1;
+  std::int64_t block_bytes = 256 << 10;
+};
+
+class DistributedFft {
+ public:
+  // Collective. `runtime` outlives it. Errors: those of the library, the schedules and the memory.
+  static Result<std::unique_ptr<DistributedFft>> make(const fft::RankPencils& pencils, std::int64_t bands,
+                                                      const TransformWay& way, fft::LineLibrary& library,
+                                                      application::Runtime& runtime);
+  ~DistributedFft();
+
+  // Collective. `in` is read alone; it may not overlap `out`.
+  Status forward(const fft::Complex* in, fft::Complex* out);
+  Status backward(const fft::Complex* in, fft::Complex* out);
+
+  double flops() const;      // of this rank, of one transform of all bands
+  double bytes_sent() const; // of this rank to others, by messages, of one transform of all bands
+  application::KernelTimes& times() { return times_; }
+
+ private:
+  class Pipeline;
+  DistributedFft() = default;
+  std::unique_ptr<Pipeline> forward_, backward_;
+  application::KernelTimes times_;
+};
+
+// Bytes of a rank that a transform needs beside its input and output.
+double bytes_needed(const fft::RankPencils& pencils, std::int32_t rank, std::int64_t bands, const TransformWay& way);
+
+} // namespace kumihimo::distributed_fft

@@ -1,0 +1,59 @@
+#include "fft/bricks.hpp"
+
+#include <cstring>
+
+namespace kumihimo::fft {
+namespace {
+
+// Calls copy(point in the brick, point in the block, number of points) for contiguous runs of both.
+template <class Copy>
+void for_each_run(const Brick& brick, std::int64_t band, const PointBox& box, Copy copy) {
+  const PointBox both = common_box(brick.box, box);
+  if (both.is_empty()) return;
+  const Brick part = part_of(brick, both);
+  const std::int64_t row = box.length(2), plane = row * box.length(1);
+  std::int64_t lines = both.length(1), run = both.length(2);
+  if (run == row && run == part.row) { // whole rows follow each other in both
+    run *= lines;
+    lines = 1;
+  }
+  Complex* from = part.first + band * part.band;
+  std::int64_t to =
+      (both.begin[0] - box.begin[0]) * plane + (both.begin[1] - box.begin[1]) * row + both.begin[2] - box.begin[2];
+  for (std::int64_t x = 0; x < both.length(0); ++x, from += part.plane, to += plane)
+    for (std::int64_t line = 0; line < lines; ++line) copy(from + line * part.row, to + line * row, run);
+}
+
+void copy_points(Complex* to, const Complex* from, std::int64_t count) {
+  std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(count) * sizeof(Complex));
+}
+
+} // namespace
+
+Brick dense_brick(const PointBox& box, Complex* first) {
+  return {box, first, box.length(1) * box.length(2), box.length(2), box.points()};
+}
+
+Brick part_of(const Brick& brick, const PointBox& box) {
+  Brick part = brick;
+  part.box = box;
+  part.first += (box.begin[0] - brick.box.begin[0]) * brick.plane + (box.begin[1] - brick.box.begin[1]) * brick.row +
+                box.begin[2] - brick.box.begin[2];
+  return part;
+}
+
+void gather(std::span<const Brick> bricks, std::int64_t band, const PointBox& box, Complex* block) {
+  for (const Brick& brick : bricks)
+    for_each_run(brick, band, box, [&](const Complex* point, std::int64_t place, std::int64_t count) {
+      copy_points(block + place, point, count);
+    });
+}
+
+void scatter(const Complex* block, const PointBox& box, std::int64_t band, std::span<const Brick> bricks) {
+  for (const Brick& brick : bricks)
+    for_each_run(brick, band, box, [&](Complex* point, std::int64_t place, std::int64_t count) {
+      copy_points(point, block + place, count);
+    });
+}
+
+} // namespace kumihimo::fft

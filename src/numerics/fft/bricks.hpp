@@ -1,0 +1,32 @@
+// Boxes of points in memory, and copies between them and blocks. A stage of a transform reads its blocks from bricks
+// and writes them to bricks: what would be loops of their own that pack and unpack messages is a part of it.
+#pragma once
+
+#include "fft/point_box.hpp"
+
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kumihimo::fft {
+
+using Complex = std::complex<double>;
+
+// Point (x, y, z) of band b is at first[b band + (x - begin x) plane + (y - begin y) row + z - begin z].
+struct Brick {
+  PointBox box;
+  Complex* first = nullptr;
+  std::int64_t plane = 0, row = 0, band = 0;
+};
+
+// A brick without gaps, bands behind each other.
+Brick dense_brick(const PointBox& box, Complex* first);
+// The part of a brick in a box within its own.
+Brick part_of(const Brick& brick, const PointBox& box);
+
+// Copies the points of `box`, which the bricks cover together, to the dense array `block`, or back.
+void gather(std::span<const Brick> bricks, std::int64_t band, const PointBox& box, Complex* block);
+void scatter(const Complex* block, const PointBox& box, std::int64_t band, std::span<const Brick> bricks);
+
+} // namespace kumihimo::fft

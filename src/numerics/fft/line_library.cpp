@@ -1,0 +1,122 @@
+#include "fft/line_library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+
+namespace kumihimo::fft {
+namespace {
+
+constexpr const char* names[] = {"libfftw3.so.3", "libfftw3.so", "libmkl_rt.so.2", "libmkl_rt.so"};
+
+// FFTW 3.3 manual, sections 4.5.4 (guru64) and 4.6 (new-array execute).
+struct Dimension {
+  std::ptrdiff_t n, in_stride, out_stride;
+};
+constexpr unsigned measure = 0, estimate = 1U << 6;
+
+// Of all functions of FFTW only those that execute a plan may be called by several threads (section 5.4).
+std::mutex planner;
+
+struct FftwFunctions {
+  using Plan = void*;
+  Plan (*plan)(int, const Dimension*, int, const Dimension*, void*, void*, int, unsigned) = nullptr;
+  void (*execute)(Plan, void*, void*) = nullptr;
+  void (*destroy)(Plan) = nullptr;
+  void (*set_limit)(double) = nullptr;
+};
+
+class FftwPlan final : public BlockPlan {
+ public:
+  FftwPlan(const FftwFunctions& functions, FftwFunctions::Plan plan) : functions_(functions), plan_(plan) {}
+  ~FftwPlan() override {
+    const std::scoped_lock lock(planner);
+    functions_.destroy(plan_);
+  }
+  FftwPlan(const FftwPlan&) = delete;
+  FftwPlan& operator=(const FftwPlan&) = delete;
+  void run(Complex* block) const override { functions_.execute(plan_, block, block); }
+
+ private:
+  FftwFunctions functions_;
+  FftwFunctions::Plan plan_;
+};
+
+class FftwLibrary final : public LineLibrary { // it stays loaded: plans have its code
+ public:
+  FftwLibrary(void* library, std::string name) : library_(library), name_(std::move(name)) {}
+
+  Status find() {
+    if (!take(functions_.plan, "fftw_plan_guru64_dft") || !take(functions_.execute, "fftw_execute_dft") ||
+        !take(functions_.destroy, "fftw_destroy_plan") || !take(functions_.set_limit, "fftw_set_timelimit"))
+      return wrong_value("the library of transforms must have FFTW's interface for doubles", name_, "name another one");
+    if (const auto* const version = static_cast<const char*>(dlsym(library_, "fftw_version")))
+      name_ += fmt::format(" ({})", version);
+    return Nothing{};
+  }
+
+  std::string name() const override { return name_; }
+  void set_planning_seconds(double seconds) override { seconds_ = seconds; }
+
+  Result<std::unique_ptr<BlockPlan>> plan(const Triple& lengths, const std::vector<std::size_t>& axes,
+                                          TransformDirection direction) override {
+    const Triple strides = {lengths[1] * lengths[2], lengths[2], 1};
+    std::vector<Dimension> transformed, repeated;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const bool along = std::find(axes.begin(), axes.end(), axis) != axes.end();
+      (along ? transformed : repeated).push_back({lengths[axis], strides[axis], strides[axis]});
+    }
+    const std::size_t bytes = static_cast<std::size_t>(strides[0] * lengths[0]) * sizeof(Complex);
+    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    void* const block = std::aligned_alloc(alignment, rounded); // measuring overwrites it
+    if (!block)
+      return failed(fmt::format("there is not enough memory for a block of {} bytes", bytes), {}, "use smaller blocks");
+    const std::scoped_lock lock(planner);
+    functions_.set_limit(seconds_ > 0 ? seconds_ : -1.0);
+    void* const plan = functions_.plan(
+        static_cast<int>(transformed.size()), transformed.data(), static_cast<int>(repeated.size()), repeated.data(),
+        block, block, direction == TransformDirection::forward ? -1 : 1, seconds_ > 0 ? measure : estimate);
+    std::free(block);
+    if (!plan)
+      return failed(
+          fmt::format("{} has no plan for blocks of {}x{}x{} points", name_, lengths[0], lengths[1], lengths[2]));
+    return std::unique_ptr<BlockPlan>(std::make_unique<FftwPlan>(functions_, plan));
+  }
+
+ private:
+  template <class Function>
+  bool take(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(library_, name));
+    return function != nullptr;
+  }
+
+  void* library_;
+  std::string name_;
+  FftwFunctions functions_;
+  double seconds_ = 0;
+};
+
+} // namespace
+
+Result<std::unique_ptr<LineLibrary>> LineLibrary::open(const std::string& path) {
+  void* library = nullptr;
+  std::string name = path;
+  if (path.empty()) {
+    for (const char* const each : names)
+      if (!library && (library = dlopen(each, RTLD_NOW | RTLD_LOCAL))) name = each;
+    if (!library)
+      return not_applicable("transforms need FFTW or MKL, and neither is here", {},
+                            "install one (Debian: libfftw3-double3), or name its library");
+  } else if (!(library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))) {
+    return wrong_value("the library of transforms must be one that can be loaded", dlerror(), "name another one");
+  }
+  auto opened = std::make_unique<FftwLibrary>(library, name);
+  (void)TRY(opened->find());
+  return std::unique_ptr<LineLibrary>(std::move(opened));
+}
+
+} // namespace kumihimo::fft

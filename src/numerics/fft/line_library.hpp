@@ -1,0 +1,41 @@
+// The library of one-dimensional transforms, opened at run time: FFTW, or one with its interface (MKL). A transform is
+// sum over j of x[j] exp(-+ 2 pi i j k / n), - forward, + backward, without a factor.
+#pragma once
+
+#include "base/result.hpp"
+#include "fft/bricks.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kumihimo::fft {
+
+enum class TransformDirection : std::uint8_t { forward, backward };
+
+// Transforms of a dense block in place. Threads may run one plan on blocks of their own at the same time.
+class BlockPlan {
+ public:
+  virtual ~BlockPlan() = default;
+  virtual void run(Complex* block) const = 0; // at an address that `alignment` divides
+};
+
+inline constexpr std::int64_t alignment = 64; // bytes
+
+class LineLibrary {
+ public:
+  // `path`: a library; empty: the first of FFTW and MKL that the loader finds. Errors: there is none; it lacks FFTW's
+  // interface.
+  static Result<std::unique_ptr<LineLibrary>> open(const std::string& path);
+  virtual ~LineLibrary() = default;
+
+  virtual std::string name() const = 0; // "libfftw3.so.3 (fftw-3.3.10-sse2-avx)"
+  // Seconds that a plan may be measured; 0: it is estimated.
+  virtual void set_planning_seconds(double seconds) = 0;
+  // A plan for blocks of these lengths along x, y and z, transformed along `axes`. Error: the library has none.
+  virtual Result<std::unique_ptr<BlockPlan>> plan(const Triple& lengths, const std::vector<std::size_t>& axes,
+                                                  TransformDirection direction) = 0;
+};
+
+} // namespace kumihimo::fft

@@ -1,0 +1,117 @@
+// Transforms over ranks that are threads, in random orders of messages: any grid, decomposition and way.
+#include "distributed_fft/distributed_fft.hpp"
+#include "fft/golden.hpp"
+#include "loopback/loopback_processes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace kumihimo::distributed_fft {
+namespace {
+
+using application::Processes, application::run_processes, application::Runtime;
+using fft::Complex, fft::RankPencils, fft::PointBox, fft::Triple;
+
+struct Case {
+  RankPencils pencils;
+  std::int64_t bands = 1;
+  TransformWay way;
+};
+
+std::vector<Complex> values_of(const Triple& points, std::int64_t bands, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> number(-1, 1);
+  std::vector<Complex> values(static_cast<std::size_t>(bands * points[0] * points[1] * points[2]));
+  for (Complex& each : values) each = {number(random), number(random)};
+  return values;
+}
+
+// A rank's box of every band of whole grids.
+std::vector<Complex> part_of(const std::vector<Complex>& grids, const Triple& points, const PointBox& box,
+                             std::int64_t bands) {
+  std::vector<Complex> part(static_cast<std::size_t>(bands * box.points()));
+  for (std::int64_t band = 0; band < bands; ++band) {
+    const fft::Brick whole = fft::dense_brick(fft::whole_box(points), const_cast<Complex*>(grids.data()));
+    fft::gather({&whole, 1}, band, box, part.data() + band * box.points());
+  }
+  return part;
+}
+
+double largest_difference(const std::vector<Complex>& a, const std::vector<Complex>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+// Forward against the golden copy, and back; twice, as memory is used again.
+Status transforms_right(const Case& each, Processes& processes) {
+  std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+  std::unique_ptr<fft::LineLibrary> library = TRY(fft::LineLibrary::open(""));
+  std::unique_ptr<DistributedFft> transform =
+      TRY(DistributedFft::make(each.pencils, each.bands, each.way, *library, *runtime));
+  const Triple& n = each.pencils.points;
+  const std::int64_t points = n[0] * n[1] * n[2];
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    std::vector<Complex> grids = values_of(n, each.bands, seed);
+    const PointBox given = each.pencils.box(2, runtime->rank()), got = each.pencils.box(0, runtime->rank());
+    const std::vector<Complex> in = part_of(grids, n, given, each.bands);
+    std::vector<Complex> out(static_cast<std::size_t>(each.bands * got.points())), back(in.size());
+    if (Status s = transform->forward(in.data(), out.data()); !s) return s;
+    if (Status s = transform->backward(out.data(), back.data()); !s) return s;
+    for (std::int64_t band = 0; band < each.bands; ++band)
+      fft::golden::transform(n, fft::TransformDirection::forward, grids.data() + band * points);
+    EXPECT_LT(largest_difference(out, part_of(grids, n, got, each.bands)), 1e-12);
+    for (Complex& value : back) value /= static_cast<double>(points);
+    EXPECT_LT(largest_difference(back, in), 1e-13);
+  }
+  return Nothing{};
+}
+
+TEST(DistributedFft, IsTheGoldenCopysForAnyGridRanksAndWay) {
+  if (const auto library = fft::LineLibrary::open(""); !library) GTEST_SKIP() << library.error().sentence();
+  std::mt19937 random(5);
+  for (int i = 0; i < 60; ++i) {
+    Case each;
+    for (std::int64_t& length : each.pencils.points) length = 1 + static_cast<std::int64_t>(random() % 9);
+    each.pencils.rows = static_cast<std::int32_t>(1 + random() % 4); // also more than planes
+    each.pencils.columns = static_cast<std::int32_t>(random() % 2 == 0 ? 1 : 1 + random() % 3);
+    each.bands = 1 + static_cast<std::int64_t>(random() % 5);
+    each.way.bands_at_once = 1 + static_cast<std::int64_t>(random() % 3); // with and without a rest
+    each.way.packs = random() % 3 == 0;
+    each.way.overlaps = random() % 2 == 0;
+    each.way.through_window = random() % 2 == 0;
+    each.way.block_bytes = 1 << (random() % 14);
+    const auto [status, printed] = run_processes(each.pencils.ranks(), i % 2 == 1, random(), [&](Processes& processes) {
+      return transforms_right(each, processes);
+    });
+    ASSERT_TRUE(status.ok()) << status.error().sentence();
+  }
+}
+
+TEST(DistributedFft, GoesByEveryAlltoallOfTheRegistryThatTakesItsBlocks) {
+  if (const auto library = fft::LineLibrary::open(""); !library) GTEST_SKIP() << library.error().sentence();
+  for (const char* exchange : {"pairwise", "linear", "bruck", "hierarchical"}) {
+    Case each{{{5, 6, 7}, 3, 2}, 2, {}};
+    each.way.exchange = exchange;
+    const auto [status, printed] =
+        run_processes(6, false, 1, [&](Processes& processes) { return transforms_right(each, processes); });
+    if (!status.ok()) {
+      EXPECT_EQ(status.error().kind, Error::Kind::not_applicable) << status.error().sentence();
+    }
+  }
+}
+
+TEST(DistributedFft, AnExchangeThatIsNoneIsOneSentence) {
+  if (const auto library = fft::LineLibrary::open(""); !library) GTEST_SKIP() << library.error().sentence();
+  Case each{{{5, 6, 7}, 2, 1}, 1, {}};
+  each.way.exchange = "pairwize";
+  const auto [status, printed] =
+      run_processes(2, false, 1, [&](Processes& processes) { return transforms_right(each, processes); });
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().sentence().find("pairwise"), std::string::npos) << status.error().sentence();
+}
+
+} // namespace
+} // namespace kumihimo::distributed_fft
