@@ -13,7 +13,7 @@ namespace kumihimo::fft3d {
 namespace {
 
 using application::Runtime;
-using fft::Complex, fft::PointBox, fft::Triple;
+using fft::Complex, fft::PointBox, fft::TransformDirection, fft::Triple;
 
 constexpr double most_for_golden = 1 << 15;
 constexpr int frequencies = 8;
@@ -27,56 +27,88 @@ double size_of(const Complex& difference) {
   return std::isnan(size) ? std::numeric_limits<double>::infinity() : size;
 }
 
-std::vector<Complex> whole_spectrum(const FftProblem& problem, std::int64_t band) {
-  const Triple& n = problem.pencils.points;
-  std::vector<Complex> grid;
-  for (std::int64_t x = 0; x < n[0]; ++x)
-    for (std::int64_t y = 0; y < n[1]; ++y)
-      for (std::int64_t z = 0; z < n[2]; ++z) grid.push_back(value_at(n, band, x, y, z));
-  fft::golden::transform(n, fft::TransformDirection::forward, grid.data());
-  return grid;
-}
-
-double error_by_golden(const FftProblem& problem, const PointBox& box, const Grid& spectrum) {
+// The points of a box of the golden copy's transforms of whole grids, which value(band, x, y, z) fills.
+template <class Value>
+double error_by_golden(const FftProblem& problem, const PointBox& box, TransformDirection direction, const Grid& found,
+                       Value value) {
   const Triple& n = problem.pencils.points;
   double error = 0;
-  const Complex* found = spectrum.data();
+  const Complex* next = found.data();
+  std::vector<Complex> expected(static_cast<std::size_t>(problem.points()));
   for (std::int64_t band = 0; band < problem.bands; ++band) {
-    const std::vector<Complex> expected = whole_spectrum(problem, band);
+    auto point = expected.begin();
+    for (std::int64_t x = 0; x < n[0]; ++x)
+      for (std::int64_t y = 0; y < n[1]; ++y)
+        for (std::int64_t z = 0; z < n[2]; ++z) *point++ = value(band, x, y, z);
+    fft::golden::transform(n, direction, expected.data());
     for (std::int64_t x = box.begin[0]; x < box.end[0]; ++x)
       for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y)
         for (std::int64_t z = box.begin[2]; z < box.end[2]; ++z)
-          error = larger(error, size_of(*found++ - expected[static_cast<std::size_t>((x * n[1] + y) * n[2] + z)]));
+          error = larger(error, size_of(*next++ - expected[static_cast<std::size_t>((x * n[1] + y) * n[2] + z)]));
   }
   return error;
 }
 
-// Frequencies all over the grid and the bands: multiples of odd numbers.
-Triple frequency_of(const Triple& points, int number) {
+// Places all over the grid and the bands: multiples of odd numbers.
+Triple place_number(const Triple& points, int number) {
   return {number * 97 % points[0], number * 61 % points[1], (number * 89 + 1) % points[2]};
 }
 
-Result<double> error_by_frequencies(const FftProblem& problem, const Grid& spectrum, Runtime& runtime) {
-  const Triple& n = problem.pencils.points;
-  const PointBox given = problem.pencils.box(2, runtime.rank()), box = problem.pencils.box(0, runtime.rank());
-  std::vector<Complex> row(static_cast<std::size_t>(n[2]));
+// `mine(k, band)`: this rank's part of the sum that defines a point of `box`.
+template <class Part>
+double error_by_sums(const FftProblem& problem, const PointBox& box, const Grid& found, Runtime& runtime, Part mine) {
   double error = 0;
   for (int number = 0; number < frequencies; ++number) {
-    const Triple k = frequency_of(n, number);
+    const Triple k = place_number(problem.pencils.points, number);
     const std::int64_t band = number % problem.bands;
-    const Complex mine =
-        fft::golden::frequency(n, given, k, fft::TransformDirection::forward, [&](std::int64_t x, std::int64_t y) {
-          for (std::int64_t z = 0; z < n[2]; ++z) row[static_cast<std::size_t>(z)] = value_at(n, band, x, y, z);
-          return row.data();
-        });
-    const std::vector<double> expected = runtime.processes().total({mine.real(), mine.imag()});
-    PointBox only{k, {k[0] + 1, k[1] + 1, k[2] + 1}};
+    const Complex part = mine(k, band);
+    const std::vector<double> expected = runtime.processes().total({part.real(), part.imag()});
+    const PointBox only{k, {k[0] + 1, k[1] + 1, k[2] + 1}};
     if (fft::common_box(only, box) != only) continue;
     const std::int64_t place =
         ((k[0] - box.begin[0]) * box.length(1) + k[1] - box.begin[1]) * box.length(2) + k[2] - box.begin[2];
-    error = larger(error, size_of(spectrum[band * box.points() + place] - Complex(expected[0], expected[1])));
+    error = larger(error, size_of(found[band * box.points() + place] - Complex(expected[0], expected[1])));
   }
   return error;
+}
+
+// Of the column at each x and y; -1: none.
+std::vector<std::int64_t> reaches_of(const fft::Sphere& sphere) {
+  const Triple& n = sphere.points;
+  std::vector<std::int64_t> reaches(static_cast<std::size_t>(n[0] * n[1]), -1);
+  for (const fft::WaveColumn& column : sphere.columns)
+    reaches[static_cast<std::size_t>(column.x * n[1] + column.y)] = column.reach;
+  return reaches;
+}
+
+double squares_of(const Grid& grid) {
+  double sum = 0;
+  for (const Complex& each : grid) sum += std::norm(each);
+  return sum;
+}
+
+// What the transform of `given` values with the squares `before` must satisfy; errors of this rank.
+struct FoundErrors {
+  double transformed = 0, back = 0;
+  double squares_before = 0, squares_after = 0;
+  double given = 1; // values of all ranks and bands
+};
+
+nlohmann::json verdict(const FftProblem& problem, const FoundErrors& found, const char* what, Runtime& runtime) {
+  const std::vector<double> totals = runtime.processes().total({found.squares_before, found.squares_after});
+  const double points = problem.points(), rms = std::sqrt(totals[0] / found.given);
+  const double rms_after = std::sqrt(totals[0] / static_cast<double>(problem.bands));
+  const double error =
+      larger(largest_of(runtime, found.transformed) / rms_after, largest_of(runtime, found.back) / rms);
+  const double bound = 1e-14 * std::max(1.0, std::log2(points));
+  const double parseval = std::abs(totals[1] / (totals[0] * points) - 1);
+  const double bound_of_squares =
+      points * static_cast<double>(problem.bands) * std::numeric_limits<double>::epsilon() + bound;
+  return {{"what", what},
+          {"right", error <= bound && parseval <= bound_of_squares},
+          {"error", error},
+          {"bound", bound},
+          {"parseval", parseval}};
 }
 
 } // namespace
@@ -85,35 +117,76 @@ nlohmann::json check(const FftProblem& problem, const Grid& spectrum, const Grid
   const Triple& n = problem.pencils.points;
   const PointBox given = problem.pencils.box(2, runtime.rank()), box = problem.pencils.box(0, runtime.rank());
   const double points = problem.points();
-  double squares = 0, squares_of_spectrum = 0, there_and_back = 0;
+  FoundErrors errors;
+  errors.given = points * static_cast<double>(problem.bands);
+  errors.squares_after = squares_of(spectrum);
   const Complex* found = back.data();
   for (std::int64_t band = 0; band < problem.bands; ++band)
     for (std::int64_t x = given.begin[0]; x < given.end[0]; ++x)
       for (std::int64_t y = given.begin[1]; y < given.end[1]; ++y)
         for (std::int64_t z = given.begin[2]; z < given.end[2]; ++z) {
           const Complex value = value_at(n, band, x, y, z);
-          squares += std::norm(value);
-          there_and_back = larger(there_and_back, size_of(*found++ / points - value));
+          errors.squares_before += std::norm(value);
+          errors.back = larger(errors.back, size_of(*found++ / points - value));
         }
-  for (const Complex& each : spectrum) squares_of_spectrum += std::norm(each);
-  const std::vector<double> totals = runtime.processes().total({squares, squares_of_spectrum});
-  const double all = points * static_cast<double>(problem.bands), rms = std::sqrt(totals[0] / all);
+  if (points <= most_for_golden) {
+    errors.transformed = error_by_golden(
+        problem, box, TransformDirection::forward, spectrum,
+        [&](std::int64_t band, std::int64_t x, std::int64_t y, std::int64_t z) { return value_at(n, band, x, y, z); });
+    return verdict(problem, errors, "the spectrum by the golden copy, back to the values, and Parseval", runtime);
+  }
+  std::vector<Complex> row(static_cast<std::size_t>(n[2]));
+  errors.transformed = error_by_sums(problem, box, spectrum, runtime, [&](const Triple& k, std::int64_t band) {
+    return fft::golden::frequency(n, given, k, TransformDirection::forward, [&](std::int64_t x, std::int64_t y) {
+      for (std::int64_t z = 0; z < n[2]; ++z) row[static_cast<std::size_t>(z)] = value_at(n, band, x, y, z);
+      return row.data();
+    });
+  });
+  return verdict(problem, errors, "8 frequencies by their definition, back to the values, and Parseval", runtime);
+}
 
-  const bool by_golden = points <= most_for_golden;
-  const double of_spectrum =
-      by_golden ? error_by_golden(problem, box, spectrum) : *error_by_frequencies(problem, spectrum, runtime);
-  const double error =
-      larger(largest_of(runtime, of_spectrum) / (rms * std::sqrt(points)), largest_of(runtime, there_and_back) / rms);
-  const double bound = 1e-14 * std::max(1.0, std::log2(points));
-  const double parseval = std::abs(totals[1] / (totals[0] * points) - 1);
-  const double bound_of_squares = all * std::numeric_limits<double>::epsilon() + bound;
-  const char* const what = by_golden ? "the spectrum by the golden copy, back to the values, and Parseval"
-                                     : "8 frequencies by their definition, back to the values, and Parseval";
-  return {{"what", what},
-          {"right", error <= bound && parseval <= bound_of_squares},
-          {"error", error},
-          {"bound", bound},
-          {"parseval", parseval}};
+nlohmann::json check_sphere(const FftProblem& problem, std::span<const std::int32_t> columns, const PointBox& box,
+                            const Grid& grid, const Grid& back, Runtime& runtime) {
+  const Triple& n = problem.pencils.points;
+  const fft::Sphere& sphere = *problem.sphere;
+  const auto reach_at = [&, reaches = reaches_of(sphere)](std::int64_t x, std::int64_t y) {
+    return reaches[static_cast<std::size_t>(x * n[1] + y)];
+  };
+  FoundErrors errors;
+  errors.given = static_cast<double>(sphere.coefficients() * problem.bands);
+  errors.squares_after = squares_of(grid);
+  const Complex* found = back.data();
+  for (std::int64_t band = 0; band < problem.bands; ++band)
+    for (const std::int32_t number : columns) {
+      const fft::WaveColumn& column = sphere.columns[static_cast<std::size_t>(number)];
+      for (std::int64_t k = -column.reach; k <= column.reach; ++k) {
+        const Complex value = value_at(n, band, column.x, column.y, fft::place_of(k, n[2]));
+        errors.squares_before += std::norm(value);
+        errors.back = larger(errors.back, size_of(*found++ / problem.points() - value));
+      }
+    }
+  const auto value = [&](std::int64_t band, std::int64_t x, std::int64_t y, std::int64_t z) {
+    const std::int64_t reach = reach_at(x, y);
+    return z <= reach || (reach >= 0 && z >= n[2] - reach) ? value_at(n, band, x, y, z) : Complex(0);
+  };
+  if (problem.points() <= most_for_golden) {
+    errors.transformed = error_by_golden(problem, box, TransformDirection::backward, grid, value);
+    return verdict(problem, errors, "the grid by the golden copy, back to the coefficients, and Parseval", runtime);
+  }
+  std::vector<Complex> row(static_cast<std::size_t>(n[2]));
+  errors.transformed = error_by_sums(problem, box, grid, runtime, [&](const Triple& r, std::int64_t band) {
+    Complex sum = 0;
+    for (const std::int32_t number : columns) {
+      const fft::WaveColumn& column = sphere.columns[static_cast<std::size_t>(number)];
+      const PointBox line{{column.x, column.y, 0}, {column.x + 1, column.y + 1, n[2]}};
+      sum += fft::golden::frequency(n, line, r, TransformDirection::backward, [&](std::int64_t x, std::int64_t y) {
+        for (std::int64_t z = 0; z < n[2]; ++z) row[static_cast<std::size_t>(z)] = value(band, x, y, z);
+        return row.data();
+      });
+    }
+    return sum;
+  });
+  return verdict(problem, errors, "8 points by their definition, back to the coefficients, and Parseval", runtime);
 }
 
 } // namespace kumihimo::fft3d

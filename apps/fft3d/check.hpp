@@ -6,6 +6,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <span>
+
 namespace kumihimo::fft3d {
 
 // `spectrum`: of the rank's values, with lines along x; `back`: transformed back, with lines along z.
@@ -17,5 +19,10 @@ namespace kumihimo::fft3d {
 // log2(N): the root mean square of rounding grows as the root of log2(N) (J. Schatzman, SIAM J. Sci. Comput. 17 (1996)
 // 1150); for sums of N squares N roundings. Collective.
 nlohmann::json check(const FftProblem& problem, const Grid& spectrum, const Grid& back, application::Runtime& runtime);
+
+// The same of a sphere: `grid` is the rank's part (all x and y) of the sums over coefficients, `back` the coefficients
+// of its columns. Of larger grids 8 points by the sum over all coefficients.
+nlohmann::json check_sphere(const FftProblem& problem, std::span<const std::int32_t> columns, const fft::PointBox& box,
+                            const Grid& grid, const Grid& back, application::Runtime& runtime);
 
 } // namespace kumihimo::fft3d

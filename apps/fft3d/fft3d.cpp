@@ -2,6 +2,7 @@
 #include "application/application.hpp"
 #include "application/request.hpp"
 #include "distributed_fft/distributed_fft.hpp"
+#include "distributed_fft/sphere_fft.hpp"
 #include "fft/golden.hpp"
 #include "fft3d/check.hpp"
 #include "fft3d/problem.hpp"
@@ -18,7 +19,7 @@ namespace kumihimo::fft3d {
 namespace {
 
 using application::ApplicationRequest, application::KernelTimes, application::Runtime;
-using distributed_fft::DistributedFft, distributed_fft::TransformWay;
+using distributed_fft::DistributedFft, distributed_fft::SphereFft, distributed_fft::TransformWay;
 using fft::Complex, fft::TransformDirection;
 using nlohmann::json;
 
@@ -80,31 +81,42 @@ class GatheredTransform {
   std::size_t row_ = 0;
 };
 
-// Either of them, behind the two calls that are timed.
+// One of them, behind the two calls that are timed: forward from `in` to `out` (of a sphere from coefficients to the
+// grid), and backward.
 struct Transforms {
-  std::unique_ptr<DistributedFft> fast;
+  std::unique_ptr<DistributedFft> grid;
+  std::unique_ptr<SphereFft> sphere;
   std::unique_ptr<GatheredTransform> golden;
   std::int64_t bands = 1;
 
   Status forward(const Grid& in, Grid& out) {
-    return fast ? fast->forward(in.data(), out.data())
-                : golden->transform(TransformDirection::forward, in.data(), out.data(), bands);
+    if (grid) return grid->forward(in.data(), out.data());
+    if (sphere) return sphere->to_grid(in.data(), out.data());
+    return golden->transform(TransformDirection::forward, in.data(), out.data(), bands);
   }
   Status backward(const Grid& in, Grid& out) {
-    return fast ? fast->backward(in.data(), out.data())
-                : golden->transform(TransformDirection::backward, in.data(), out.data(), bands);
+    if (grid) return grid->backward(in.data(), out.data());
+    if (sphere) return sphere->to_coefficients(in.data(), out.data());
+    return golden->transform(TransformDirection::backward, in.data(), out.data(), bands);
   }
-  KernelTimes& times() { return fast ? fast->times() : golden->times(); }
+  KernelTimes& times() { return grid ? grid->times() : sphere ? sphere->times() : golden->times(); }
+  double bytes_sent() const { return grid ? grid->bytes_sent() : sphere ? sphere->bytes_sent() : 0; }
 };
 
 struct Grids {
-  Grid values, spectrum, back;
+  Grid values, transformed, back;
 };
 
-Result<Grids> grids_of(const FftProblem& problem, std::int32_t rank) {
+Result<Grids> grids_of(const FftProblem& problem, const Transforms& transforms, std::int32_t rank) {
   Grids grids;
-  grids.values = TRY(values_of(problem, problem.pencils.box(2, rank)));
-  grids.spectrum = TRY(Grid::zeros(problem.bands * problem.pencils.box(0, rank).points()));
+  std::int64_t points = problem.pencils.box(0, rank).points();
+  if (transforms.sphere) {
+    grids.values = TRY(values_of(problem, transforms.sphere->own_columns()));
+    points = transforms.sphere->own_box().points();
+  } else {
+    grids.values = TRY(values_of(problem, problem.pencils.box(2, rank)));
+  }
+  grids.transformed = TRY(Grid::zeros(problem.bands * points));
   grids.back = TRY(Grid::zeros(grids.values.size()));
   return grids;
 }
@@ -116,35 +128,57 @@ Status check_memory(const FftProblem& problem, const FftVariant& variant, const 
                                static_cast<std::int64_t>(sizeof(Complex)));
   };
   double bytes = 2 * of_box(2) + of_box(0);
-  if (!variant.is_golden) bytes += bytes_needed(problem.pencils, rank, problem.bands, way);
-  if (variant.is_golden && rank == 0) bytes += 3 * problem.points() * sizeof(Complex);
+  if (problem.sphere) // the grid, and what is small beside it
+    bytes = of_box(0) * (1 + 3 * static_cast<double>(problem.sphere->coefficients()) / problem.points());
+  else if (!variant.is_golden)
+    bytes += bytes_needed(problem.pencils, rank, problem.bands, way);
+  else if (rank == 0)
+    bytes += 3 * problem.points() * sizeof(Complex);
   return runtime.agree(runtime.check_memory(bytes));
+}
+
+Result<std::unique_ptr<fft::LineLibrary>> library_of(const FftProblem& problem, Runtime& runtime) {
+  Result<std::unique_ptr<fft::LineLibrary>> opened = fft::LineLibrary::open(problem.library);
+  if (Status s = runtime.agree_on(opened); !s) return s.error();
+  (*opened)->set_planning_seconds(problem.planning_seconds);
+  return opened;
+}
+
+Result<Transforms> transforms_of(const FftProblem& problem, const FftVariant& variant, const TransformWay& way,
+                                 fft::LineLibrary* library, Runtime& runtime) {
+  Transforms made;
+  made.bands = problem.bands;
+  if (variant.is_golden)
+    made.golden = TRY(GatheredTransform::make(problem, runtime));
+  else if (problem.sphere)
+    made.sphere = TRY(SphereFft::make(*problem.sphere, problem.bands, way, *library, runtime));
+  else
+    made.grid = TRY(DistributedFft::make(problem.pencils, problem.bands, way, *library, runtime));
+  return made;
+}
+
+json check_of(const FftProblem& problem, const Transforms& transforms, const Grids& grids, Runtime& runtime) {
+  if (!transforms.sphere) return check(problem, grids.transformed, grids.back, runtime);
+  const SphereFft& sphere = *transforms.sphere;
+  return check_sphere(problem, sphere.own_columns(), sphere.own_box(), grids.transformed, grids.back, runtime);
 }
 
 Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const FftProblem problem = TRY(problem_of(request, runtime.ranks()));
   const FftVariant& variant = application::variant_of(request.candidate, variants());
   const TransformWay way = way_of(variant, request.candidate.parameters, problem.exchange);
+  if (problem.sphere && variant.is_golden)
+    return not_applicable("the golden copy transforms whole grids", {}, "leave cutoff out, or use another variant");
   if (Status s = check_memory(problem, variant, way, runtime); !s) return s.error();
   const std::int64_t begin = measure::now_ns();
-  Result<Grids> made = grids_of(problem, runtime.rank());
+  std::unique_ptr<fft::LineLibrary> library;
+  if (!variant.is_golden) library = TRY(library_of(problem, runtime));
+  const std::int64_t planned = measure::now_ns();
+  Transforms transforms = TRY(transforms_of(problem, variant, way, library.get(), runtime));
+  const double planning = measure::seconds_since(planned);
+  Result<Grids> made = grids_of(problem, transforms, runtime.rank());
   if (Status s = runtime.agree_on(made); !s) return s.error();
   Grids& grids = *made;
-  Transforms transforms;
-  transforms.bands = problem.bands;
-  std::unique_ptr<fft::LineLibrary> library;
-  double planning = 0;
-  if (variant.is_golden) {
-    transforms.golden = TRY(GatheredTransform::make(problem, runtime));
-  } else {
-    Result<std::unique_ptr<fft::LineLibrary>> opened = fft::LineLibrary::open(problem.library);
-    if (Status s = runtime.agree_on(opened); !s) return s.error();
-    library = std::move(*opened);
-    library->set_planning_seconds(problem.planning_seconds);
-    const std::int64_t start = measure::now_ns();
-    transforms.fast = TRY(DistributedFft::make(problem.pencils, problem.bands, way, *library, runtime));
-    planning = measure::seconds_since(start);
-  }
   const double setup = measure::seconds_since(begin);
 
   const std::int64_t pairs = std::min(problem.transforms, request.most_iterations);
@@ -152,21 +186,27 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const std::int64_t start = measure::now_ns();
   Status done = Nothing{};
   for (std::int64_t pair = 0; done && pair < pairs; ++pair) {
-    done = transforms.forward(grids.values, grids.spectrum);
-    if (done) done = transforms.backward(grids.spectrum, grids.back);
+    done = transforms.forward(grids.values, grids.transformed);
+    if (done) done = transforms.backward(grids.transformed, grids.back);
   }
   if (Status s = runtime.agree(done); !s) return s.error();
   const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(start), setup, planning});
 
   const double points = problem.points(), all = 2 * static_cast<double>(pairs * problem.bands);
   const double flops = all * 5 * points * std::log2(std::max(2.0, points));
-  json facts = {{"seconds of a transform", seconds[0] / all},
-                {"GFLOPS", flops / seconds[0] * 1e-9},
-                {"rows x columns of ranks", fmt::format("{}x{}", problem.pencils.rows, problem.pencils.columns)}};
-  if (transforms.fast) {
+  json facts = {{"seconds of a transform", seconds[0] / all}};
+  if (problem.sphere) {
+    facts["coefficients"] = problem.sphere->coefficients();
+    facts["columns of the sphere, of all"] =
+        static_cast<double>(problem.sphere->columns.size()) / static_cast<double>(points / problem.pencils.points[2]);
+  } else {
+    facts["GFLOPS"] = flops / seconds[0] * 1e-9;
+    facts["rows x columns of ranks"] = fmt::format("{}x{}", problem.pencils.rows, problem.pencils.columns);
+  }
+  if (library) {
     facts["seconds of plans and buffers"] = seconds[2];
     facts["lines by"] = library->name();
-    const double bytes = runtime.processes().total({transforms.fast->bytes_sent()})[0];
+    const double bytes = runtime.processes().total({transforms.bytes_sent()})[0];
     facts["bytes of messages a transform"] = bytes / static_cast<double>(problem.bands);
   }
   json found = {{"seconds", seconds[0]},     {"setup_seconds", seconds[1]},
@@ -174,7 +214,7 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
                 {"residual", nullptr},       {"converged", true},
                 {"history", json::array()},  {"unknowns", points * static_cast<double>(problem.bands)},
                 {"facts", std::move(facts)}, {"kernels", to_json(transforms.times(), runtime.processes())}};
-  if (request.checks) found["checked"] = check(problem, grids.spectrum, grids.back, runtime);
+  if (request.checks) found["checked"] = check_of(problem, transforms, grids, runtime);
   return found;
 }
 
@@ -183,6 +223,10 @@ constexpr std::string_view exchanges[] = {"pairwise",  "linear",      "bruck",  
 constexpr application::ApplicationOption options[] = {
     {"transforms", "pairs of a forward and a backward transform", "N", "10"},
     {"bands", "grids that are transformed in each", "N", "1"},
+    {"cutoff",
+     "sphere: the input is the frequencies of a sphere of a quarter of the shortest axis, or of this radius; none: a "
+     "whole grid",
+     "CUTOFF", "none"},
     {"decomposition", "of the grid: slab, pencil, rows x columns of ranks such as 4x2; auto: slabs while they suffice",
      "GRID", "auto"},
     {"exchange", "alltoall of the registry for messages", "NAME", "pairwise", exchanges},

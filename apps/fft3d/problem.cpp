@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace kumihimo::fft3d {
 namespace {
 
@@ -45,6 +47,13 @@ Result<FftProblem> problem_of(const application::ApplicationRequest& request, st
       problem.planning_seconds > most_planning_seconds)
     return wrong_value(fmt::format("planning must be seconds from 0 to {}", most_planning_seconds),
                        fmt::format("'{}'", seconds));
+  if (const std::string& cutoff = request.option("cutoff"); cutoff != "none") {
+    double radius = static_cast<double>(*std::min_element(points.begin(), points.end()) / 4);
+    if (cutoff != "sphere" && !read_number(cutoff, radius))
+      return wrong_value("cutoff must be none, sphere, or the radius of a sphere of frequencies",
+                         fmt::format("'{}'", cutoff));
+    problem.sphere = TRY(fft::Sphere::make(points, radius));
+  }
   return problem;
 }
 
@@ -63,6 +72,22 @@ Result<Grid> values_of(const FftProblem& problem, const fft::PointBox& box) {
         grid[(plane * rows + y) * row + z] = value_at(
             problem.pencils.points, plane / planes, box.begin[0] + plane % planes, box.begin[1] + y, box.begin[2] + z);
   return grid;
+}
+
+Result<Grid> values_of(const FftProblem& problem, std::span<const std::int32_t> columns) {
+  const fft::Triple& n = problem.pencils.points;
+  std::int64_t coefficients = 0;
+  for (const std::int32_t column : columns)
+    coefficients += problem.sphere->columns[static_cast<std::size_t>(column)].coefficients();
+  Grid values = TRY(Grid::unwritten(problem.bands * coefficients));
+  fft::Complex* next = values.data();
+  for (std::int64_t band = 0; band < problem.bands; ++band)
+    for (const std::int32_t number : columns) {
+      const fft::WaveColumn& column = problem.sphere->columns[static_cast<std::size_t>(number)];
+      for (std::int64_t k = -column.reach; k <= column.reach; ++k)
+        *next++ = value_at(n, band, column.x, column.y, fft::place_of(k, n[2]));
+    }
+  return values;
 }
 
 } // namespace kumihimo::fft3d

@@ -4,9 +4,12 @@
 #include "application/request.hpp"
 #include "fft/bricks.hpp"
 #include "fft/pencils.hpp"
+#include "fft/sphere.hpp"
 #include "threads/array.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace kumihimo::fft3d {
@@ -17,6 +20,7 @@ struct FftProblem {
   fft::RankPencils pencils;
   std::int64_t bands = 1, transforms = 1; // pairs of a forward and a backward transform
   double planning_seconds = 0;            // of a plan; 0: it is estimated
+  std::optional<fft::Sphere> sphere;      // whose coefficients alone there are
   std::string exchange, library;
 
   double points() const {
@@ -30,7 +34,8 @@ Result<FftProblem> problem_of(const application::ApplicationRequest& request, st
 
 // Of both parts from -1 to 1, by the place in the grid alone: every rank has the values of its own points.
 fft::Complex value_at(const fft::Triple& points, std::int64_t band, std::int64_t x, std::int64_t y, std::int64_t z);
-// The values of a box. Error: no memory.
+// The values of a box, and of columns of the sphere, -reach first; bands behind each other. Error: no memory.
 Result<Grid> values_of(const FftProblem& problem, const fft::PointBox& box);
+Result<Grid> values_of(const FftProblem& problem, std::span<const std::int32_t> columns);
 
 } // namespace kumihimo::fft3d

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Transforms of a cube beside FFTW's MPI transforms, mpi4py-fft and dtFFT, in one interleaved run.
+"""Transforms of a cube beside FFTW's MPI transforms, mpi4py-fft and dtFFT, and of bands of plane waves beside SpFFT, in
+one interleaved run each.
 
-    .venv/bin/python bench/fft/compare.py [--size 256] [--ranks 2,4] [--rounds 5] [--pairs 5] [--dtfft PYTHON]
+    .venv/bin/python bench/fft/compare.py [--size 256] [--sphere 96] [--ranks 2,4] [--rounds 5] [--pairs 5]
+                                          [--bands 16] [--dtfft PYTHON]
 
 Every round launches each candidate once, in a new order. A launch makes its plans, runs one pair of transforms, forward
 and backward, and then `--pairs` of them: the mean, of fft3d with the first pair, of peers without. `seconds` is the
 median over the rounds, of one transform; `planning` what was spent before. The ratio is that of a row to the fastest
-peer of the same round, with the 95 % interval of the median. Needs Open MPI, libfftw3-mpi-dev, python3-mpi4py-fft;
---dtfft: a Python that has dtfft-fftw-openmpi.
+peer of the same round, with the 95 % interval of the median. Needs Open MPI, libfftw3-mpi-dev, python3-mpi4py-fft,
+libspfft-dev; --dtfft: a Python that has dtfft-fftw-openmpi.
 """
 
 from __future__ import annotations
@@ -34,44 +36,86 @@ VARIANTS = ("packed", "fused", "window")
 
 def main() -> None:
     words = argparse.ArgumentParser()
-    words.add_argument("--size", type=int, default=256)
+    words.add_argument("--size", default="256")
+    words.add_argument("--sphere", default="96", help="size of the grid of plane waves")
     words.add_argument("--ranks", default="2,4")
     words.add_argument("--rounds", type=int, default=5)
-    words.add_argument("--pairs", type=int, default=5)
+    words.add_argument("--pairs", default="5")
+    words.add_argument("--bands", default="16", help="of plane waves")
     words.add_argument("--dtfft", default="")
     asked = words.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     with tempfile.TemporaryDirectory() as folder:
-        fftw = Path(folder) / "fftw_mpi"
+        fftw, spfft = Path(folder) / "fftw_mpi", Path(folder) / "spfft_bands"
         build = ["mpicc.openmpi", "-O2", "-o", fftw, PEERS / "fftw_mpi.c", "-lfftw3_mpi", "-lfftw3", "-lm"]
         subprocess.run(build, check=True)
+        build = ["mpicxx.openmpi", "-O2", "-std=c++17", "-o", spfft, PEERS / "spfft_bands.cpp", "-lspfft"]
+        has_spfft = subprocess.run(build, check=False, capture_output=True).returncode == 0
         for ranks in asked.ranks.split(","):
-            table(ranks, asked, fftw)
+            if asked.size != "0":
+                table(f"{asked.size}^3 on {ranks} ranks", cube_peers(ranks, asked, fftw), cube(ranks, asked), asked)
+        for ranks in asked.ranks.split(","):
+            if asked.sphere != "0" and has_spfft:
+                title = f"{asked.bands} bands in a sphere of {asked.sphere}^3 on {ranks} ranks, a band"
+                table(title, sphere_peers(ranks, asked, spfft), sphere(ranks, asked), asked)
 
 
-def table(ranks: str, asked: argparse.Namespace, fftw: Path) -> None:
-    size, pairs = str(asked.size), str(asked.pairs)
-    launcher = ["mpirun.openmpi", "--oversubscribe", "-n", ranks]
-    peers = {"FFTW, transposed": [*launcher, fftw, size, pairs]}
-    peers["mpi4py-fft"] = [*launcher, SYSTEM_PYTHON, PEERS / "mpi4py_fft_pairs.py", size, pairs]
+Candidates = dict[str, list]  # commands, by the names of their rows
+
+
+def launcher(ranks: str) -> list[str]:
+    return ["mpirun.openmpi", "--oversubscribe", "-n", ranks]
+
+
+def cube_peers(ranks: str, asked: argparse.Namespace, fftw: Path) -> Candidates:
+    size, pairs = asked.size, asked.pairs
+    peers = {"FFTW, transposed": [*launcher(ranks), fftw, size, pairs]}
+    peers["mpi4py-fft"] = [*launcher(ranks), SYSTEM_PYTHON, PEERS / "mpi4py_fft_pairs.py", size, pairs]
     if asked.dtfft:
         script = PEERS / "dtfft_pairs.py"
-        peers |= {f"dtFFT, {name}": [*launcher, asked.dtfft, script, size, pairs, name] for name in BACKENDS}
-    seconds: dict[str, list[float]] = {}
-    planning: dict[str, list[float]] = {}
+        peers |= {f"dtFFT, {name}": [*launcher(ranks), asked.dtfft, script, size, pairs, name] for name in BACKENDS}
+    return peers
+
+
+def cube(ranks: str, asked: argparse.Namespace) -> Candidates:
+    return {f"Kumihimo, `{variant}`": ours(variant, ranks, asked.size, asked) for variant in VARIANTS}
+
+
+def sphere_peers(ranks: str, asked: argparse.Namespace, spfft: Path) -> Candidates:
+    given = [asked.sphere, asked.bands, asked.pairs]
+    peers = {f"SpFFT, {at_once} at once": [*launcher(ranks), spfft, *given, at_once, "0"] for at_once in ("1", "4")}
+    return peers | {"SpFFT, float in messages": [*launcher(ranks), spfft, *given, "1", "1"]}
+
+
+def sphere(ranks: str, asked: argparse.Namespace) -> Candidates:
+    found = {}
+    for variant, at_once in (("fused", 1), ("fused", 4), ("overlapped", 2), ("window", 1), ("window", 4)):
+        options = ["--set", "cutoff=sphere", "--set", f"bands={asked.bands}", "--set", f"at_once={at_once}"]
+        found[f"Kumihimo, `{variant}`, {at_once} at once"] = [*ours(variant, ranks, asked.sphere, asked), *options]
+    return found
+
+
+def ours(variant: str, ranks: str, size: str, asked: argparse.Namespace) -> list[str]:
+    words = [KUMIHIMO, "app", "fft3d", "--size", size, "--ranks", ranks, "--threads", "1", "--no-check", "--json"]
+    return [*words, "--variant", variant, "--set", f"transforms={asked.pairs}"]
+
+
+def table(title: str, peers: Candidates, own: Candidates, asked: argparse.Namespace) -> None:
+    every = peers | own
+    seconds: dict[str, list[float]] = {name: [] for name in every}
+    planning: dict[str, list[float]] = {name: [] for name in every}
     for number in range(asked.rounds):
-        for name in random.Random(number).sample([*peers, *VARIANTS], len(peers) + len(VARIANTS)):
-            took, planned = peer(peers[name]) if name in peers else ours(name, ranks, asked)
-            seconds.setdefault(name, []).append(took)
-            planning.setdefault(name, []).append(planned)
-            print(f"{ranks} ranks, round {number + 1}: {name} {took:.4f} s", file=sys.stderr)
+        for name in random.Random(number).sample(list(every), len(every)):
+            took, planned = measured(every[name])
+            seconds[name].append(took)
+            planning[name].append(planned)
+            print(f"{title}, round {number + 1}: {name} {took:.6f} s", file=sys.stderr)
     best = [min(seconds[name][number] for name in peers) for number in range(asked.rounds)]
-    print(f"\n## {size}^3 on {ranks} ranks\n\n| | seconds | planning, s | over the fastest peer | interval |")
+    print(f"\n## {title}\n\n| | milliseconds | planning, s | over the fastest peer | interval |")
     print("| --- | --- | --- | --- | --- |")
-    for name in [*peers, *(f"{variant}" for variant in VARIANTS)]:
+    for name in every:
         ratio = _measure.compare(list(zip(seconds[name], best)))
-        shown = name if name in peers else f"Kumihimo, `{name}`"
-        cells = (shown, f"{median(seconds[name]):.4f}", f"{median(planning[name]):.2f}", f"{ratio.ratio:.2f}")
+        cells = (name, f"{1e3 * median(seconds[name]):.2f}", f"{median(planning[name]):.2f}", f"{ratio.ratio:.2f}")
         print("| " + " | ".join([*cells, f"{ratio.ratio_low:.2f} to {ratio.ratio_high:.2f}"]) + " |", flush=True)
 
 
@@ -84,14 +128,12 @@ def run(words: list[str | Path]) -> dict:
     return json.loads(ended.stdout)
 
 
-def peer(words: list[str | Path]) -> tuple[float, float]:
+def measured(words: list) -> tuple[float, float]:
+    """Seconds of a transform, and those before the first one."""
     found = run(words)
-    return found["seconds"], found["planning"]
-
-
-def ours(variant: str, ranks: str, asked: argparse.Namespace) -> tuple[float, float]:
-    words = [KUMIHIMO, "app", "fft3d", "--size", str(asked.size), "--ranks", ranks, "--threads", "1", "--no-check"]
-    facts = run([*words, "--variant", variant, "--set", f"transforms={asked.pairs}", "--json"])["results"][0]["facts"]
+    if "results" not in found:
+        return found["seconds"], found["planning"]
+    facts = found["results"][0]["facts"]
     return facts["seconds of a transform"], facts["seconds of plans and buffers"]
 
 

@@ -1,10 +1,9 @@
 #include "distributed_fft/transposition.hpp"
 
 #include "application/shared_window.hpp"
-#include "collectives/registry.hpp"
+#include "distributed_fft/block_exchange.hpp"
 #include "threads/array.hpp"
 
-#include <limits>
 #include <utility>
 
 namespace kumihimo::distributed_fft {
@@ -14,16 +13,13 @@ using application::Runtime;
 using fft::Brick, fft::Complex, fft::PointBox;
 using Array = threads::ThreadedArray<Complex>;
 
-// The common boxes of one box with those of all ranks, one brick behind the other: as messages have them.
-std::vector<Brick> bricks_of_messages(const PointBox& own, const std::vector<PointBox>& others, std::int64_t bands,
-                                      Complex* first) {
+// The common boxes of one box with those of all ranks, each dense where first(rank) says.
+template <class First>
+std::vector<Brick> bricks_of_blocks(const PointBox& own, const std::vector<PointBox>& others, First first) {
   std::vector<Brick> bricks;
-  for (const PointBox& other : others) {
-    const PointBox both = fft::common_box(own, other);
-    if (both.is_empty()) continue;
-    bricks.push_back(fft::dense_brick(both, first));
-    first += bands * both.points();
-  }
+  for (std::size_t rank = 0; rank < others.size(); ++rank)
+    if (const PointBox both = fft::common_box(own, others[rank]); !both.is_empty())
+      bricks.push_back(fft::dense_brick(both, first(static_cast<std::int32_t>(rank))));
   return bricks;
 }
 
@@ -45,49 +41,27 @@ class MessageTransposition final : public Transposition {
  public:
   static Result<std::unique_ptr<Transposition>> make(const TranspositionTask& task, const std::string& algorithm,
                                                      Runtime& runtime) {
-    const std::int32_t rank = runtime.rank();
+    BlockTable table{runtime.ranks(), {}};
+    for (const PointBox& before : task.before)
+      for (const PointBox& after : task.after)
+        table.points.push_back(task.bands * fft::common_box(before, after).points());
     auto made = std::make_unique<MessageTransposition>();
-    Status mine = made->allocate(task, rank);
-    if (Status s = runtime.agree(mine); !s) return s.error();
-    const auto own = static_cast<std::size_t>(rank);
-    made->target_ = bricks_of_messages(task.before[own], task.after, task.bands, made->sent_.data());
-    made->source_ = bricks_of_messages(task.after[own], task.before, task.bands, made->received_.data());
-    made->bytes_ = static_cast<double>(sizeof(Complex)) *
-                   static_cast<double>(task.points_before(rank) -
-                                       task.bands * fft::common_box(task.before[own], task.after[own]).points());
-    const Result<Schedule> schedule = schedule_of(task, algorithm, runtime);
-    if (Status s = runtime.agree_on(schedule); !s) return s.error();
-    made->run_ = TRY(runtime.run_of(*schedule));
+    made->exchange_ = TRY(exchange_by_messages(table, algorithm, runtime));
+    BlockExchange& exchange = *made->exchange_;
+    const auto own = static_cast<std::size_t>(runtime.rank());
+    made->target_ =
+        bricks_of_blocks(task.before[own], task.after, [&](std::int32_t rank) { return exchange.block_to(rank); });
+    made->source_ =
+        bricks_of_blocks(task.after[own], task.before, [&](std::int32_t rank) { return exchange.block_from(rank); });
     return std::unique_ptr<Transposition>(std::move(made));
   }
 
-  Status start() override { return run_->start({sent_.data(), received_.data()}); }
-  Status finish() override { return run_->wait(); }
-  double bytes_sent() const override { return bytes_; }
+  Status start() override { return exchange_->start(); }
+  Status finish() override { return exchange_->finish(); }
+  double bytes_sent() const override { return exchange_->bytes_sent(); }
 
  private:
-  Status allocate(const TranspositionTask& task, std::int32_t rank) {
-    sent_ = TRY(Array::zeros(task.points_before(rank)));
-    received_ = TRY(Array::zeros(task.points_after(rank)));
-    return Nothing{};
-  }
-
-  // A point is two doubles.
-  static Result<Schedule> schedule_of(const TranspositionTask& task, const std::string& algorithm, Runtime& runtime) {
-    const Variant* const variant = TRY(Registry::standard().find(CollectiveKind::alltoall, algorithm));
-    std::vector<std::int64_t> counts;
-    for (const PointBox& before : task.before)
-      for (const PointBox& after : task.after) {
-        counts.push_back(2 * task.bands * fft::common_box(before, after).points());
-      }
-    const Collective equal = make_collective(CollectiveKind::alltoall, runtime.ranks(), 1);
-    const Collective exchange = TRY(with_counts(equal, std::move(counts)));
-    return variant->build(exchange, RankSpace::on_nodes(runtime.processes().node_of_rank()));
-  }
-
-  Array sent_, received_;
-  std::unique_ptr<application::ProgramRun> run_;
-  double bytes_ = 0;
+  std::unique_ptr<BlockExchange> exchange_;
 };
 
 class WindowTransposition final : public Transposition {

@@ -39,7 +39,6 @@ struct TranspositionTask {
   std::int64_t points_before(std::int32_t rank) const {
     return bands * before[static_cast<std::size_t>(rank)].points();
   }
-  std::int64_t points_after(std::int32_t rank) const { return bands * after[static_cast<std::size_t>(rank)].points(); }
   bool moves_nothing() const { return before == after; }
 };
 

@@ -1,6 +1,7 @@
 // fft3d over ranks: every variant is right by the check, and the check finds what is wrong.
 #include "application/request.hpp"
 #include "applications.hpp"
+#include "distributed_fft/sphere_fft.hpp"
 #include "fft/golden.hpp"
 #include "fft3d/check.hpp"
 #include "loopback/loopback_processes.hpp"
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <complex>
+#include <numeric>
 
 namespace kumihimo::fft3d {
 namespace {
@@ -17,6 +19,14 @@ using application::Processes, application::run_processes, application::Runtime;
 using nlohmann::json;
 
 bool has_library() { return fft::LineLibrary::open("").ok(); }
+
+application::ApplicationRequest request_of(const char* size, const char* cutoff) {
+  application::ApplicationRequest request;
+  request.size = size;
+  request.options = {{"bands", "1"},    {"transforms", "1"}, {"decomposition", "auto"}, {"exchange", "pairwise"},
+                     {"planning", "0"}, {"library", ""},     {"cutoff", cutoff}};
+  return request;
+}
 
 Result<json> run(std::string_view variant, std::string_view size, const json& options, std::int32_t ranks,
                  const json& parameters = json::object()) {
@@ -52,6 +62,53 @@ TEST(FftOverRanks, EveryVariantIsRight) {
     }
 }
 
+// More ranks than planes and columns, too; the rest of the bands is a block of its own.
+TEST(FftOverRanks, ASphereIsRight) {
+  if (!has_library()) GTEST_SKIP();
+  for (const char* variant : {"fused", "overlapped", "window"})
+    for (const auto& [size, radius] : {std::pair{"12", "sphere"}, {"7x9x8", "2.5"}, {"5", "0"}})
+      for (const std::int32_t ranks : {1, 3, 4, 9}) {
+        const json options = {{"cutoff", radius}, {"bands", "5"}, {"transforms", "2"}};
+        const Result<json> found = run(variant, size, options, ranks, {{"block", 1}, {"at_once", 2}});
+        ASSERT_TRUE(found.ok()) << variant << ": " << found.error().sentence();
+        EXPECT_TRUE((*found)["checked"]["right"]) << variant << " " << size << " " << ranks << (*found)["checked"];
+      }
+  const Result<json> large = run("fused", "40x36x48", {{"cutoff", "sphere"}, {"transforms", "1"}}, 2);
+  ASSERT_TRUE(large.ok()) << large.error().sentence();
+  EXPECT_TRUE((*large)["checked"]["right"]) << (*large)["checked"];
+}
+
+TEST(FftOverRanks, AWrongPointOfASphereIsFound) {
+  if (!has_library()) GTEST_SKIP();
+  for (const char* size : {"8", "40x36x48"}) {
+    const application::ApplicationRequest request = request_of(size, "2");
+    const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
+      std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+      const FftProblem problem = TRY(problem_of(request, 1));
+      std::vector<std::int32_t> columns(problem.sphere->columns.size());
+      std::iota(columns.begin(), columns.end(), 0);
+      const fft::PointBox box = fft::whole_box(problem.pencils.points);
+      Grid back = TRY(values_of(problem, columns)), grid = TRY(Grid::zeros(box.points()));
+      std::unique_ptr<fft::LineLibrary> library = TRY(fft::LineLibrary::open(""));
+      auto sphere = TRY(distributed_fft::SphereFft::make(*problem.sphere, 1, {}, *library, *runtime));
+      if (Status s = sphere->to_grid(back.data(), grid.data()); !s) return s;
+      for (fft::Complex& each : back) each *= problem.points();
+      const auto is_right = [&] { return check_sphere(problem, columns, box, grid, back, *runtime)["right"]; };
+      EXPECT_TRUE(is_right());
+      back[3] *= 1 + 1e-9;
+      EXPECT_FALSE(is_right());
+      back[3] /= 1 + 1e-9;
+      grid[7] *= 2;
+      EXPECT_FALSE(is_right());
+      grid[7] /= 2;
+      for (fft::Complex& each : grid) each = std::conj(each);
+      EXPECT_FALSE(is_right());
+      return Nothing{};
+    });
+    ASSERT_TRUE(status.ok()) << status.error().sentence();
+  }
+}
+
 // Beyond 2^15 points the check goes by single frequencies.
 TEST(FftOverRanks, ALargeGridIsRight) {
   if (!has_library()) GTEST_SKIP();
@@ -63,10 +120,7 @@ TEST(FftOverRanks, ALargeGridIsRight) {
 
 TEST(FftOverRanks, AWrongValueIsFound) {
   for (const char* size : {"8", "40x36x48"}) {
-    application::ApplicationRequest request;
-    request.size = size;
-    request.options = {{"bands", "1"},           {"transforms", "1"}, {"decomposition", "auto"},
-                       {"exchange", "pairwise"}, {"planning", "0"},   {"library", ""}};
+    const application::ApplicationRequest request = request_of(size, "none");
     const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
       std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
       const FftProblem problem = TRY(problem_of(request, 1));
@@ -107,6 +161,10 @@ TEST(FftOverRanks, WrongOptionsAreOneSentence) {
   EXPECT_EQ(sentence("8", {{"transforms", "x"}}), "transforms must be a number from 1 to 1000000 (got 'x')");
   EXPECT_EQ(sentence("8", {{"planning", "-1"}}), "planning must be seconds from 0 to 600 (got '-1')");
   EXPECT_EQ(sentence("8", {{"decomposition", "3x1"}}), "rows x columns must be the number of ranks, 2 (got 3x1)");
+  EXPECT_EQ(sentence("8", {{"cutoff", "ball"}}),
+            "cutoff must be none, sphere, or the radius of a sphere of frequencies (got 'ball')");
+  EXPECT_EQ(sentence("8", {{"cutoff", "4"}}),
+            "the radius must be from 0 to 3: a grid of 8 points holds no more frequencies (got 4)");
   EXPECT_NE(sentence("8x8", {}).find("8x8"), std::string::npos);
 }
 

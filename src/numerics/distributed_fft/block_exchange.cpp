@@ -1,0 +1,121 @@
+#include "distributed_fft/block_exchange.hpp"
+
+#include "application/shared_window.hpp"
+#include "collectives/registry.hpp"
+#include "threads/array.hpp"
+
+#include <utility>
+
+namespace kumihimo::distributed_fft {
+namespace {
+
+using application::Runtime;
+using fft::Complex;
+using Array = threads::ThreadedArray<Complex>;
+
+// Where the blocks of a rank begin, in the order of the other ranks, and their end.
+std::vector<std::int64_t> begins_of(const BlockTable& table, std::int32_t rank, bool sent) {
+  std::vector<std::int64_t> begins = {0};
+  for (std::int32_t other = 0; other < table.ranks; ++other)
+    begins.push_back(begins.back() + (sent ? table.at(rank, other) : table.at(other, rank)));
+  return begins;
+}
+
+class MessageExchange final : public BlockExchange {
+ public:
+  static Result<std::unique_ptr<BlockExchange>> make(const BlockTable& table, const std::string& algorithm,
+                                                     Runtime& runtime) {
+    auto made = std::make_unique<MessageExchange>();
+    const std::int32_t rank = runtime.rank();
+    made->first_sent_ = begins_of(table, rank, true);
+    made->first_received_ = begins_of(table, rank, false);
+    if (Status s = runtime.agree(made->allocate(runtime.ranks() > 1)); !s) return s.error();
+    if (runtime.ranks() == 1) return std::unique_ptr<BlockExchange>(std::move(made));
+    made->bytes_ =
+        static_cast<double>(sizeof(Complex)) * static_cast<double>(made->first_sent_.back() - table.at(rank, rank));
+    const Result<Schedule> schedule = schedule_of(table, algorithm, runtime);
+    if (Status s = runtime.agree_on(schedule); !s) return s.error();
+    made->run_ = TRY(runtime.run_of(*schedule));
+    return std::unique_ptr<BlockExchange>(std::move(made));
+  }
+
+  Complex* block_to(std::int32_t rank) override { return sent_.data() + first_sent_[static_cast<std::size_t>(rank)]; }
+  Complex* block_from(std::int32_t rank) override {
+    return (run_ ? received_ : sent_).data() + first_received_[static_cast<std::size_t>(rank)];
+  }
+  Status start() override { return run_ ? run_->start({sent_.data(), received_.data()}) : Status(Nothing{}); }
+  Status finish() override { return run_ ? run_->wait() : Status(Nothing{}); }
+  double bytes_sent() const override { return bytes_; }
+
+ private:
+  Status allocate(bool receives) {
+    sent_ = TRY(Array::zeros(first_sent_.back()));
+    if (receives) received_ = TRY(Array::zeros(first_received_.back()));
+    return Nothing{};
+  }
+
+  // A point is two doubles.
+  static Result<Schedule> schedule_of(const BlockTable& table, const std::string& algorithm, Runtime& runtime) {
+    const Variant* const variant = TRY(Registry::standard().find(CollectiveKind::alltoall, algorithm));
+    std::vector<std::int64_t> counts = table.points;
+    for (std::int64_t& each : counts) each *= 2;
+    const Collective exchange =
+        TRY(with_counts(make_collective(CollectiveKind::alltoall, runtime.ranks(), 1), std::move(counts)));
+    return variant->build(exchange, RankSpace::on_nodes(runtime.processes().node_of_rank()));
+  }
+
+  Array sent_, received_;
+  std::vector<std::int64_t> first_sent_, first_received_;
+  std::unique_ptr<application::ProgramRun> run_; // null: one rank
+  double bytes_ = 0;
+};
+
+class WindowExchange final : public BlockExchange {
+ public:
+  static Result<std::unique_ptr<BlockExchange>> make(const BlockTable& table, Runtime& runtime) {
+    auto made = std::make_unique<WindowExchange>();
+    made->rank_ = runtime.rank();
+    const std::vector<std::int64_t> own = begins_of(table, runtime.rank(), true);
+    made->window_ = TRY(
+        application::SharedWindow::make(runtime.processes(), own.back() * static_cast<std::int64_t>(sizeof(Complex))));
+    for (std::int32_t other = 0; other < table.ranks; ++other) {
+      made->first_to_.push_back(own[static_cast<std::size_t>(other)]);
+      made->first_from_.push_back(begins_of(table, other, true)[static_cast<std::size_t>(runtime.rank())]);
+    }
+    made->release(); // nobody reads at first
+    return std::unique_ptr<BlockExchange>(std::move(made));
+  }
+
+  Complex* block_to(std::int32_t rank) override { return part(rank_) + first_to_[static_cast<std::size_t>(rank)]; }
+  Complex* block_from(std::int32_t rank) override { return part(rank) + first_from_[static_cast<std::size_t>(rank)]; }
+  void reserve() override { window_->wait(); }
+  Status start() override {
+    window_->arrive();
+    return Nothing{};
+  }
+  Status finish() override {
+    window_->wait();
+    return Nothing{};
+  }
+  void release() override { window_->arrive(); }
+
+ private:
+  Complex* part(std::int32_t rank) { return reinterpret_cast<Complex*>(window_->part(rank)); }
+
+  std::unique_ptr<application::SharedWindow> window_;
+  std::int32_t rank_ = 0;
+  std::vector<std::int64_t> first_to_, first_from_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<BlockExchange>> exchange_by_messages(const BlockTable& table, const std::string& algorithm,
+                                                            Runtime& runtime) {
+  return MessageExchange::make(table, algorithm, runtime);
+}
+
+Result<std::unique_ptr<BlockExchange>> exchange_by_window(const BlockTable& table, Runtime& runtime) {
+  return WindowExchange::make(table, runtime);
+}
+
+} // namespace kumihimo::distributed_fft

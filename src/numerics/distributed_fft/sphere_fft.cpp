@@ -1,0 +1,300 @@
+#include "distributed_fft/sphere_fft.hpp"
+
+#include "threads/partition.hpp"
+#include "threads/team.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace kumihimo::distributed_fft {
+namespace {
+
+using application::Runtime;
+using fft::Complex, fft::PointBox, fft::Sphere, fft::Triple, fft::WaveColumn;
+using Array = threads::ThreadedArray<Complex>;
+
+void copy_points(Complex* to, const Complex* from, std::int64_t count) {
+  std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(count) * sizeof(Complex));
+}
+
+} // namespace
+
+SphereFft::SphereFft(Sphere sphere, std::int64_t bands, const TransformWay& way, Runtime& runtime)
+    : sphere_(std::move(sphere)), bands_(bands), way_(way), runtime_(runtime), rank_(runtime.rank()),
+      dealt_(fft::deal_columns(sphere_, runtime.ranks())) {
+  way_.bands_at_once = std::clamp<std::int64_t>(way_.bands_at_once, 1, bands);
+  block_count_ = (bands + way_.bands_at_once - 1) / way_.bands_at_once;
+  for (std::int32_t rank = 0; rank < runtime.ranks(); ++rank) {
+    const threads::IndexRange part = threads::part(sphere_.points[2], rank, runtime.ranks());
+    parts_of_z_.push_back({part.begin, part.size()});
+  }
+  const Range& own = parts_of_z_[static_cast<std::size_t>(rank_)];
+  box_ = fft::whole_box(sphere_.points);
+  box_.begin[2] = own.first;
+  box_.end[2] = own.first + own.count;
+  for (const std::int32_t column : own_columns()) {
+    first_coefficient_.push_back(coefficients_);
+    coefficients_ += sphere_.columns[static_cast<std::size_t>(column)].coefficients();
+  }
+  planes_.resize(sphere_.planes.size());
+  for (std::int32_t rank = 0; rank < runtime.ranks(); ++rank)
+    for (std::size_t place = 0; place < dealt_[static_cast<std::size_t>(rank)].size(); ++place) {
+      const WaveColumn& column =
+          sphere_.columns[static_cast<std::size_t>(dealt_[static_cast<std::size_t>(rank)][place])];
+      const auto plane = std::ranges::lower_bound(sphere_.planes, column.x) - sphere_.planes.begin();
+      planes_[static_cast<std::size_t>(plane)].push_back({rank, static_cast<std::int64_t>(place), column.y});
+    }
+}
+
+Result<SphereFft::BlockPlans> SphereFft::plans_of(fft::LineLibrary& library, const Triple& lengths, std::size_t axis) {
+  BlockPlans plans;
+  plans.to_grid = TRY(library.plan(lengths, {axis}, fft::TransformDirection::backward));
+  plans.to_coefficients = TRY(library.plan(lengths, {axis}, fft::TransformDirection::forward));
+  return plans;
+}
+
+Status SphereFft::plan(fft::LineLibrary& library) {
+  const auto [nx, ny, nz] = sphere_.points;
+  const std::int64_t depth = box_.length(2), columns = static_cast<std::int64_t>(own_columns().size());
+  const auto at_once = [&](std::int64_t of_one, std::int64_t most) {
+    return std::clamp<std::int64_t>(way_.block_bytes / (of_one * static_cast<std::int64_t>(sizeof(Complex))), 1, most);
+  };
+  std::int64_t largest = 1;
+  if (columns > 0) {
+    columns_at_once_ = at_once(nz, columns);
+    columns_ = TRY(plans_of(library, {1, columns_at_once_, nz}, 2));
+    if (const std::int64_t rest = columns % columns_at_once_) last_columns_ = TRY(plans_of(library, {1, rest, nz}, 2));
+    largest = std::max(largest, columns_at_once_ * nz);
+  }
+  if (depth > 0) {
+    plane_ = TRY(plans_of(library, {1, ny, depth}, 1));
+    rows_at_once_ = at_once(nx * depth, ny);
+    rows_ = TRY(plans_of(library, {nx, rows_at_once_, depth}, 0));
+    if (const std::int64_t rest = ny % rows_at_once_) last_rows_ = TRY(plans_of(library, {nx, rest, depth}, 0));
+    largest = std::max({largest, ny * depth, nx * rows_at_once_ * depth});
+  }
+  half_ = TRY(Array::zeros(static_cast<std::int64_t>(planes_.size()) * ny * depth));
+  for (int thread = 0; thread < threads::count(); ++thread) buffers_.push_back(TRY(Array::unwritten(largest)));
+  columns_row_ = times_.declare("columns along z", {});
+  planes_row_ = times_.declare("planes of x and y", {});
+  exchange_row_ = times_.declare("waiting for the exchange", {});
+  return Nothing{};
+}
+
+// Block r to s: of each band, of each column of r, the points in the part of z of s.
+Result<SphereFft::BandBlock> SphereFft::block_of(std::int64_t bands) {
+  BlockTable there{runtime_.ranks(), {}}, back{runtime_.ranks(), {}};
+  for (std::int32_t from = 0; from < there.ranks; ++from)
+    for (std::int32_t to = 0; to < there.ranks; ++to) {
+      const auto block = [&](std::int32_t columns, std::int32_t part) {
+        return bands * static_cast<std::int64_t>(dealt_[static_cast<std::size_t>(columns)].size()) *
+               parts_of_z_[static_cast<std::size_t>(part)].count;
+      };
+      there.points.push_back(block(from, to));
+      back.points.push_back(block(to, from));
+    }
+  BandBlock made;
+  made.bands = bands;
+  if (way_.through_window) {
+    made.to_grid = TRY(exchange_by_window(there, runtime_));
+    made.to_coefficients = TRY(exchange_by_window(back, runtime_));
+  } else {
+    made.to_grid = TRY(exchange_by_messages(there, way_.exchange, runtime_));
+    made.to_coefficients = TRY(exchange_by_messages(back, way_.exchange, runtime_));
+  }
+  return made;
+}
+
+Result<std::unique_ptr<SphereFft>> SphereFft::make(Sphere sphere, std::int64_t bands, const TransformWay& way,
+                                                   fft::LineLibrary& library, Runtime& runtime) {
+  if (way.packs)
+    return not_applicable("columns of a sphere go straight into messages", "packed", "use fused, overlapped or window");
+  std::unique_ptr<SphereFft> made(new SphereFft(std::move(sphere), bands, way, runtime));
+  if (Status s = runtime.agree(made->plan(library)); !s) return s.error();
+  const std::int64_t at_once = made->way_.bands_at_once;
+  for (std::int64_t slot = 0; slot < (way.overlaps && made->block_count_ > 1 ? 2 : 1); ++slot)
+    made->blocks_.push_back(TRY(made->block_of(at_once)));
+  made->has_rest_ = bands % at_once > 0;
+  if (made->has_rest_) made->rest_ = TRY(made->block_of(bands % at_once));
+  return made;
+}
+
+Complex* SphereFft::buffer() { return buffers_[static_cast<std::size_t>(omp_get_thread_num())].data(); }
+
+void SphereFft::expand_columns(const Complex* coefficients, BandBlock& block) {
+  const std::int64_t nz = sphere_.points[2], columns = static_cast<std::int64_t>(own_columns().size());
+  const std::int64_t tiles = (columns + columns_at_once_ - 1) / columns_at_once_;
+#pragma omp parallel for schedule(static) num_threads(threads::count())
+  for (std::int64_t number = 0; number < block.bands * tiles; ++number) {
+    const std::int64_t band = number / tiles, first = number % tiles * columns_at_once_;
+    const std::int64_t count = std::min(columns_at_once_, columns - first);
+    Complex* const lines = buffer();
+    for (std::int64_t c = 0; c < count; ++c) {
+      const auto own = static_cast<std::size_t>(first + c);
+      fft::expand(sphere_.columns[static_cast<std::size_t>(own_columns()[own])],
+                  coefficients + band * coefficients_ + first_coefficient_[own], lines + c * nz, nz);
+    }
+    (count == columns_at_once_ ? columns_ : last_columns_).to_grid->run(lines);
+    for (std::int32_t rank = 0; rank < runtime_.ranks(); ++rank) {
+      const auto [begin, depth] = parts_of_z_[static_cast<std::size_t>(rank)];
+      Complex* const to = block.to_grid->block_to(rank) + (band * columns + first) * depth;
+      for (std::int64_t c = 0; c < count; ++c) copy_points(to + c * depth, lines + c * nz + begin, depth);
+    }
+  }
+}
+
+void SphereFft::restrict_columns(BandBlock& block, Complex* coefficients) {
+  const std::int64_t nz = sphere_.points[2], columns = static_cast<std::int64_t>(own_columns().size());
+  const std::int64_t tiles = (columns + columns_at_once_ - 1) / columns_at_once_;
+#pragma omp parallel for schedule(static) num_threads(threads::count())
+  for (std::int64_t number = 0; number < block.bands * tiles; ++number) {
+    const std::int64_t band = number / tiles, first = number % tiles * columns_at_once_;
+    const std::int64_t count = std::min(columns_at_once_, columns - first);
+    Complex* const lines = buffer();
+    for (std::int32_t rank = 0; rank < runtime_.ranks(); ++rank) {
+      const auto [begin, depth] = parts_of_z_[static_cast<std::size_t>(rank)];
+      const Complex* const from = block.to_coefficients->block_from(rank) + (band * columns + first) * depth;
+      for (std::int64_t c = 0; c < count; ++c) copy_points(lines + c * nz + begin, from + c * depth, depth);
+    }
+    (count == columns_at_once_ ? columns_ : last_columns_).to_coefficients->run(lines);
+    for (std::int64_t c = 0; c < count; ++c) {
+      const auto own = static_cast<std::size_t>(first + c);
+      fft::restrict_to(sphere_.columns[static_cast<std::size_t>(own_columns()[own])], lines + c * nz, nz,
+                       coefficients + band * coefficients_ + first_coefficient_[own]);
+    }
+  }
+}
+
+// Lines along y of a plane, and along x of some rows of y: first the one, then the other.
+void SphereFft::fill_grid(BandBlock& block, Complex* grid) {
+  const auto [nx, ny, nz] = sphere_.points;
+  const std::int64_t depth = box_.length(2);
+  if (depth == 0) return;
+  const auto planes = static_cast<std::int64_t>(planes_.size());
+  const std::int64_t tiles = (ny + rows_at_once_ - 1) / rows_at_once_;
+  for (std::int64_t band = 0; band < block.bands; ++band, grid += box_.points()) {
+#pragma omp parallel for schedule(static) num_threads(threads::count())
+    for (std::int64_t plane = 0; plane < planes; ++plane) {
+      Complex* const lines = buffer();
+      std::fill(lines, lines + ny * depth, Complex(0));
+      for (const Source& source : planes_[static_cast<std::size_t>(plane)]) {
+        const auto columns = static_cast<std::int64_t>(dealt_[static_cast<std::size_t>(source.rank)].size());
+        copy_points(lines + source.y * depth,
+                    block.to_grid->block_from(source.rank) + (band * columns + source.place) * depth, depth);
+      }
+      plane_.to_grid->run(lines);
+      copy_points(half_.data() + plane * ny * depth, lines, ny * depth);
+    }
+#pragma omp parallel for schedule(static) num_threads(threads::count())
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+      const std::int64_t y = tile * rows_at_once_, rows = std::min(rows_at_once_, ny - y);
+      Complex* const lines = buffer();
+      std::size_t plane = 0;
+      for (std::int64_t x = 0; x < nx; ++x) {
+        Complex* const row = lines + x * rows * depth;
+        if (plane < sphere_.planes.size() && sphere_.planes[plane] == x)
+          copy_points(row, half_.data() + (static_cast<std::int64_t>(plane++) * ny + y) * depth, rows * depth);
+        else
+          std::fill(row, row + rows * depth, Complex(0));
+      }
+      (rows == rows_at_once_ ? rows_ : last_rows_).to_grid->run(lines);
+      for (std::int64_t x = 0; x < nx; ++x)
+        copy_points(grid + (x * ny + y) * depth, lines + x * rows * depth, rows * depth);
+    }
+  }
+}
+
+void SphereFft::empty_grid(const Complex* grid, BandBlock& block) {
+  const auto [nx, ny, nz] = sphere_.points;
+  const std::int64_t depth = box_.length(2);
+  if (depth == 0) return;
+  const auto planes = static_cast<std::int64_t>(planes_.size());
+  const std::int64_t tiles = (ny + rows_at_once_ - 1) / rows_at_once_;
+  for (std::int64_t band = 0; band < block.bands; ++band, grid += box_.points()) {
+#pragma omp parallel for schedule(static) num_threads(threads::count())
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+      const std::int64_t y = tile * rows_at_once_, rows = std::min(rows_at_once_, ny - y);
+      Complex* const lines = buffer();
+      for (std::int64_t x = 0; x < nx; ++x)
+        copy_points(lines + x * rows * depth, grid + (x * ny + y) * depth, rows * depth);
+      (rows == rows_at_once_ ? rows_ : last_rows_).to_coefficients->run(lines);
+      for (std::int64_t plane = 0; plane < planes; ++plane)
+        copy_points(half_.data() + (plane * ny + y) * depth,
+                    lines + sphere_.planes[static_cast<std::size_t>(plane)] * rows * depth, rows * depth);
+    }
+#pragma omp parallel for schedule(static) num_threads(threads::count())
+    for (std::int64_t plane = 0; plane < planes; ++plane) {
+      Complex* const lines = buffer();
+      copy_points(lines, half_.data() + plane * ny * depth, ny * depth);
+      plane_.to_coefficients->run(lines);
+      for (const Source& source : planes_[static_cast<std::size_t>(plane)]) {
+        const auto columns = static_cast<std::int64_t>(dealt_[static_cast<std::size_t>(source.rank)].size());
+        copy_points(block.to_coefficients->block_to(source.rank) + (band * columns + source.place) * depth,
+                    lines + source.y * depth, depth);
+      }
+    }
+  }
+}
+
+namespace {
+
+// Blocks of bands through two stages and the exchange between them. Where exchanges overlap, a block's goes on beside
+// the first stage of the next one.
+template <class First, class Second, class Exchange>
+Status run_blocks(std::int64_t blocks, bool overlaps, First first, Second second, Exchange exchange_of,
+                  application::KernelTimes& times, std::size_t waiting, Runtime& runtime) {
+  const auto end = [&](std::int64_t block) -> Status {
+    BlockExchange& exchange = exchange_of(block);
+    if (Status s = times.timed(waiting, [&] { return exchange.finish(); }); !s) return s;
+    second(block);
+    exchange.release();
+    return runtime.poll();
+  };
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    BlockExchange& exchange = exchange_of(block);
+    exchange.reserve();
+    first(block);
+    if (Status s = exchange.start(); !s) return s;
+    if (!overlaps || block > 0)
+      if (Status s = end(overlaps ? block - 1 : block); !s) return s;
+  }
+  return overlaps ? end(blocks - 1) : Status(Nothing{});
+}
+
+} // namespace
+
+Status SphereFft::to_grid(const Complex* coefficients, Complex* grid) {
+  const std::int64_t at_once = way_.bands_at_once;
+  const auto first = [&](std::int64_t number) {
+    times_.timed(columns_row_,
+                 [&] { return expand_columns(coefficients + number * at_once * coefficients_, block(number)), 0; });
+  };
+  const auto second = [&](std::int64_t number) {
+    times_.timed(planes_row_, [&] { return fill_grid(block(number), grid + number * at_once * box_.points()), 0; });
+  };
+  const auto exchange = [&](std::int64_t number) -> BlockExchange& { return *block(number).to_grid; };
+  return run_blocks(block_count_, way_.overlaps, first, second, exchange, times_, exchange_row_, runtime_);
+}
+
+Status SphereFft::to_coefficients(const Complex* grid, Complex* coefficients) {
+  const std::int64_t at_once = way_.bands_at_once;
+  const auto first = [&](std::int64_t number) {
+    times_.timed(planes_row_, [&] { return empty_grid(grid + number * at_once * box_.points(), block(number)), 0; });
+  };
+  const auto second = [&](std::int64_t number) {
+    times_.timed(columns_row_,
+                 [&] { return restrict_columns(block(number), coefficients + number * at_once * coefficients_), 0; });
+  };
+  const auto exchange = [&](std::int64_t number) -> BlockExchange& { return *block(number).to_coefficients; };
+  return run_blocks(block_count_, way_.overlaps, first, second, exchange, times_, exchange_row_, runtime_);
+}
+
+double SphereFft::bytes_sent() const {
+  const double of_blocks = blocks_[0].to_grid->bytes_sent() * static_cast<double>(bands_ / way_.bands_at_once);
+  return of_blocks + (has_rest_ ? rest_.to_grid->bytes_sent() : 0);
+}
+
+} // namespace kumihimo::distributed_fft
