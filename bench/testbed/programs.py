@@ -105,7 +105,7 @@ def prepare(folder: Path) -> None:
     example = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
     if example.is_file():
         lines = example.read_text(encoding="utf-8").splitlines()
-        lines[5], lines[10], lines[11] = "600 Ns", "2 Ps", "4 Qs"
+        lines[5], lines[10], lines[11] = "240 Ns", "2 Ps", "4 Qs"
         (folder / "hpccinf.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     source = HERE.parent / "placement" / "poisson_hypre.c"
     build = ["mpicc.openmpi", "-O2", "-I/usr/include/hypre", "-o", folder / "poisson_hypre", source, "-lHYPRE", "-lm"]

@@ -10,7 +10,8 @@ from kumihimo.testbed.testbeds import Testbed
 from kumihimo.testbed.wiring import payload_rate
 from kumihimo.text.errors import failed, not_applicable
 
-MOST_SECONDS = 300.0  # of a measurement
+MOST_SECONDS = 300.0  # of a launch
+LAUNCHES = 3  # of which the fastest counts: another program makes some slower, and none faster
 BLOCK = 32 << 10  # bytes to each neighbour, without a rendezvous in any library
 MOSTLY = 0.85  # of what the links let through, or more: they are the limit
 
@@ -45,6 +46,10 @@ def total(testbed: Testbed, kumihimo: str) -> float | None:
 
 
 def seconds(testbed: Testbed, kumihimo: str, *asked: str) -> float:
+    return min(launch(testbed, kumihimo, *asked) for _ in range(LAUNCHES))
+
+
+def launch(testbed: Testbed, kumihimo: str, *asked: str) -> float:
     command = testbed.within(0, [kumihimo, "bench", *asked, "--json"])
     found = child_output.run(command, seconds=MOST_SECONDS, env=testbed.environment)
     if found.returncode:
