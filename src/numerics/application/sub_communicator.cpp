@@ -3,6 +3,7 @@
 #include "collectives/registry.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace kumihimo::application {
@@ -19,7 +20,10 @@ Result<std::unique_ptr<SubCommunicator>> SubCommunicator::make(std::unique_ptr<P
 
 Result<Schedule> SubCommunicator::schedule_of(const Collective& collective, const std::string& algorithm) const {
   const Variant* const variant = TRY(Registry::standard().find(collective.kind, algorithm));
-  return variant->build(collective, space_, on_real_ranks());
+  // Whole messages: a rank that computes looks at its messages rarely, and a segment would wait for its next look.
+  Parameters parameters;
+  parameters.default_segment_bytes = std::numeric_limits<std::int64_t>::max();
+  return variant->build(collective, space_, parameters);
 }
 
 Status SubCommunicator::check_broadcast(const std::string& algorithm) const {
