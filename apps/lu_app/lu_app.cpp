@@ -110,6 +110,17 @@ json row_of(const LuProblem& problem, const LuRequest& request, const Applicatio
           outcome};
 }
 
+// Apart from this thread, which is bound to one processor: threads that the library starts would be bound to it, too.
+Result<std::shared_ptr<const blas::Blas>> open_blas(const std::string& path) {
+  const int team = threads::count();
+  Result<std::shared_ptr<const blas::Blas>> opened = std::shared_ptr<const blas::Blas>();
+  threads::run_apart(1, [&] {
+    opened = blas::Blas::open(path, "--set blas=PATH");
+    if (opened) (*opened)->set_threads(team);
+  });
+  return opened;
+}
+
 // The same kernels on all ranks.
 void add_times(application::KernelTimes& times, const LuTimes& of, bool is_golden) {
   const auto add = [&](const char* name, const WorkTime& phase) {
@@ -148,10 +159,9 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
   if (Status s = runtime.agree_on(request); !s) return s.error();
   std::shared_ptr<const blas::Blas> blas;
   if (request->pivoting != LuVariant::Pivoting::golden) {
-    Result<std::shared_ptr<const blas::Blas>> opened = blas::Blas::open(request->blas, "--set blas=PATH");
+    Result<std::shared_ptr<const blas::Blas>> opened = open_blas(request->blas);
     if (Status s = runtime.agree_on(opened); !s) return s.error();
     blas = *opened;
-    blas->set_threads(threads::count());
   }
   std::vector<LuSolution> all;
   application::KernelTimes times;
