@@ -10,8 +10,8 @@
 namespace kumihimo::lu_app {
 namespace {
 
-// Columns that are updated between two looks at the messages under way: long enough for DGEMM, and for a cache.
-constexpr std::int64_t piece_columns = 384;
+// Columns that are updated between two looks at the messages under way: enough for the full speed of DGEMM.
+constexpr std::int64_t piece_columns = 768;
 
 class Timer {
  public:
@@ -230,30 +230,40 @@ void LuFactorisation::move_own_rows(const lu::RowMoves& moves, std::int64_t begi
 
 Status LuFactorisation::move_rows_of_ranks(const lu::RowMoves& moves, std::int64_t first, std::int64_t begin,
                                            std::int64_t end, double* u) {
-  const auto processes = static_cast<std::size_t>(grid_.column->ranks());
+  const auto processes = static_cast<std::size_t>(grid_.column->ranks()), me = static_cast<std::size_t>(grid_.p);
   const std::int64_t columns = end - begin;
   const auto width = static_cast<std::int64_t>(moves.source.size());
-  // Rows of each process, as places in the diagonal block; and rows that it gets.
-  std::vector<std::vector<std::int64_t>> given(processes);
-  std::vector<std::vector<lu::RowMoves::Displaced>> taken(processes);
-  for (std::int64_t i = 0; i < width; ++i)
-    given[static_cast<std::size_t>(rows_.owner(moves.source[static_cast<std::size_t>(i)]))].push_back(i);
-  for (const lu::RowMoves::Displaced& each : moves.displaced)
-    taken[static_cast<std::size_t>(rows_.owner(each.to))].push_back(each);
-  std::vector<std::int64_t> given_counts, taken_counts;
-  for (std::size_t r = 0; r < processes; ++r) {
-    given_counts.push_back(static_cast<std::int64_t>(given[r].size()) * columns);
-    taken_counts.push_back(static_cast<std::int64_t>(taken[r].size()) * columns);
+  // Of each process the rows of U that it has, as places there, and the displaced rows that it gets, as places in its
+  // part and in that of the diagonal block's owner.
+  std::vector<std::vector<std::int64_t>> given(processes), left_from(processes);
+  std::vector<std::int64_t> given_from, taken_to;
+  for (std::int64_t i = 0; i < width; ++i) {
+    const std::int64_t row = moves.source[static_cast<std::size_t>(i)];
+    const auto owner = static_cast<std::size_t>(rows_.owner(row));
+    given[owner].push_back(i);
+    if (owner == me) given_from.push_back(rows_.local(row));
   }
-  const auto me = static_cast<std::size_t>(grid_.p);
-  const std::size_t most = static_cast<std::size_t>(2 * width * columns);
+  for (const lu::RowMoves::Displaced& each : moves.displaced) {
+    const auto owner = static_cast<std::size_t>(rows_.owner(each.to));
+    left_from[owner].push_back(rows_.local(each.from));
+    if (owner == me) taken_to.push_back(rows_.local(each.to));
+  }
+  const auto counts_of = [&](const std::vector<std::vector<std::int64_t>>& rows) {
+    std::vector<std::int64_t> counts;
+    for (const auto& each : rows) counts.push_back(static_cast<std::int64_t>(each.size()) * columns);
+    return counts;
+  };
+  const std::size_t most = static_cast<std::size_t>(width * columns);
   sent_.resize(std::max(sent_.size(), most));
   received_.resize(std::max(received_.size(), most));
+  const auto pack = [&](const std::vector<std::int64_t>& rows, double* to) {
+    for (std::int64_t j = begin; j < end; ++j)
+      for (const std::int64_t row : rows) *to++ = column(j)[row];
+    return to;
+  };
 
-  double* next = sent_.data();
-  for (std::int64_t j = begin; j < end; ++j)
-    for (const std::int64_t i : given[me]) *next++ = column(j)[rows_.local(moves.source[static_cast<std::size_t>(i)])];
-  if (Status s = grid_.column->all_gather(sent_.data(), received_.data(), given_counts); !s) return s;
+  pack(given_from, sent_.data());
+  if (Status s = grid_.column->all_gather(sent_.data(), received_.data(), counts_of(given)); !s) return s;
   const double* got = received_.data();
   for (const std::vector<std::int64_t>& each : given)
     for (std::int64_t j = 0; j < columns; ++j)
@@ -261,15 +271,14 @@ Status LuFactorisation::move_rows_of_ranks(const lu::RowMoves& moves, std::int64
 
   if (moves.displaced.empty()) return Nothing{};
   const std::int32_t owner = rows_.owner(first);
-  next = sent_.data();
-  if (owner == grid_.p)
-    for (const auto& each : taken)
-      for (std::int64_t j = begin; j < end; ++j)
-        for (const lu::RowMoves::Displaced& move : each) *next++ = column(j)[rows_.local(move.from)];
-  if (Status s = grid_.column->scatter(owner, sent_.data(), received_.data(), taken_counts); !s) return s;
+  if (owner == grid_.p) {
+    double* next = sent_.data();
+    for (const std::vector<std::int64_t>& each : left_from) next = pack(each, next);
+  }
+  if (Status s = grid_.column->scatter(owner, sent_.data(), received_.data(), counts_of(left_from)); !s) return s;
   got = received_.data();
   for (std::int64_t j = begin; j < end; ++j)
-    for (const lu::RowMoves::Displaced& move : taken[me]) column(j)[rows_.local(move.to)] = *got++;
+    for (const std::int64_t row : taken_to) column(j)[row] = *got++;
   return Nothing{};
 }
 

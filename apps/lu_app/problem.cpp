@@ -20,14 +20,14 @@ const Parameter block{.name = "block",
                       .symbol = "N",
                       .min = 1,
                       .max = 4096,
-                      .tuning_values = {128, 256}};
+                      .tuning_values = {64, 128, 192}};
 const Parameter lookahead{.name = "lookahead",
                           .meaning = "1: factor the next panel before the rest of the matrix is updated; 0: after it",
                           .symbol = "N",
                           .min = 0,
                           .max = 1,
                           .of_ranks = true};
-const TakenParameter of_factorisations[] = {{&block, 192}, {&lookahead, 1}};
+const TakenParameter of_factorisations[] = {{&block, 96}, {&lookahead, 1}};
 
 constexpr ApplicationOption rows[] = {
     {"file", "an HPL.dat with lists of N, NB, P and Q", "FILE", "", {}, true},
