@@ -70,6 +70,13 @@ Result<std::unique_ptr<LuFactorisation>> LuFactorisation::make(const LuProblem& 
   return made;
 }
 
+Status LuFactorisation::accept_messages() {
+  const Collective longest =
+      make_collective(CollectiveKind::bcast, grid_.row->ranks(), panels_[0].message.size(), DataType::float64);
+  if (Status s = grid_.row->accept(longest, request_.broadcast); !s) return s;
+  return grid_.column->accept_blocks(rows_.block * std::max<std::int64_t>(1, own_columns_));
+}
+
 Status LuFactorisation::factor() {
   const std::int64_t blocks = rows_.blocks();
   if (Status s = start_panel(0); !s) return s;
@@ -104,9 +111,9 @@ Status LuFactorisation::start_panel(std::int64_t block) {
     if (Status s = factor_block(panel); !s) return s;
   if (grid_.row->ranks() == 1) return Nothing{};
   const Timer timer(phases_.waits);
-  panel.broadcast = TRY(grid_.row->prepare(make_collective(CollectiveKind::bcast, grid_.row->ranks(), panel.length(),
-                                                           DataType::float64, Operation::sum, Rank{owner}),
-                                           request_.broadcast, {}, transport::Stream::nonblocking));
+  panel.broadcast = TRY(grid_.row->make_run(make_collective(CollectiveKind::bcast, grid_.row->ranks(), panel.length(),
+                                                            DataType::float64, Operation::sum, Rank{owner}),
+                                            request_.broadcast, transport::Stream::nonblocking));
   return panel.broadcast->start({panel.message.data(), panel.message.data()});
 }
 

@@ -33,7 +33,9 @@ class LuFactorisation {
   static Result<std::unique_ptr<LuFactorisation>> make(const LuProblem& problem, const LuRequest& request,
                                                        ProcessGrid& grid, const blas::Blas& blas);
 
-  // Collective. Errors: the matrix is singular or holds a NaN, on all ranks; those of the transport.
+  // All that follow are collective. Before factor(). Error: `broadcast` names no broadcast that fits.
+  Status accept_messages();
+  // Errors: the matrix is singular or holds a NaN, on all ranks; those of the transport.
   Status factor();
   Result<std::vector<double>> solve(); // x, whole, on all ranks
 

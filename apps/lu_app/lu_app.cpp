@@ -63,13 +63,13 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   const double bytes = is_golden ? 16 * n * n : LuFactorisation::bytes_of_rank(problem);
   if (Status s = runtime.agree(runtime.check_memory(bytes)); !s) return s.error();
   if (is_golden) return solve_golden(problem, request, *grid, runtime);
-  if (Status s = runtime.agree(grid->row->check_broadcast(request.broadcast)); !s) return s.error();
 
   LuSolution solved;
   const std::int64_t begin = measure::now_ns();
   Result<std::unique_ptr<LuFactorisation>> made = LuFactorisation::make(problem, request, *grid, blas);
   if (Status s = runtime.agree_on(made); !s) return s.error();
   LuFactorisation& factors = **made;
+  if (Status s = runtime.agree(factors.accept_messages()); !s) return s.error();
   solved.setup_seconds = measure::seconds_since(begin);
 
   runtime.processes().barrier();

@@ -7,6 +7,12 @@
 #include <utility>
 
 namespace kumihimo::application {
+namespace {
+
+constexpr const char* gather_algorithm = "ring";
+constexpr const char* scatter_algorithm = "linear";
+
+} // namespace
 
 SubCommunicator::SubCommunicator(std::unique_ptr<ProcessGroup> processes)
     : processes_(std::move(processes)), space_(RankSpace::on_nodes(processes_->node_of_rank())) {}
@@ -26,17 +32,37 @@ Result<Schedule> SubCommunicator::schedule_of(const Collective& collective, cons
   return variant->build(collective, space_, parameters);
 }
 
-Status SubCommunicator::check_broadcast(const std::string& algorithm) const {
-  const Result<Schedule> schedule =
-      schedule_of(make_collective(CollectiveKind::bcast, ranks(), 1, DataType::float64), algorithm);
-  return schedule ? Status(Nothing{}) : Status(schedule.error());
+Status SubCommunicator::accept(Collective longest, const std::string& algorithm) {
+  if (ranks() == 1) return Nothing{};
+  for (std::int32_t root = 0; root < (longest.has_root() ? ranks() : 1); ++root) {
+    longest.root = Rank{root};
+    const Schedule schedule = TRY(schedule_of(longest, algorithm));
+    (void)TRY(ProgramRun::make(schedule, Rank{rank()}, *under_way_, {}, transport::Stream::blocking,
+                               schedule.claims.in_place_safe));
+  }
+  return Nothing{};
+}
+
+Status SubCommunicator::accept_blocks(std::int64_t most) {
+  const auto blocks = [&](CollectiveKind kind) {
+    return with_counts(make_collective(kind, ranks(), 1, DataType::float64),
+                       std::vector<std::int64_t>(static_cast<std::size_t>(ranks()), most));
+  };
+  if (Status s = accept(TRY(blocks(CollectiveKind::allgather)), gather_algorithm); !s) return s;
+  return accept(TRY(blocks(CollectiveKind::scatter)), scatter_algorithm);
 }
 
 Result<std::unique_ptr<ProgramRun>> SubCommunicator::prepare(const Collective& collective, const std::string& algorithm,
-                                                             const transport::Reduction& reduction,
-                                                             transport::Stream stream) {
+                                                             const transport::Reduction& reduction) {
   const Schedule schedule = TRY(schedule_of(collective, algorithm));
-  return ProgramRun::make(schedule, Rank{rank()}, *under_way_, reduction, stream, schedule.claims.in_place_safe);
+  return ProgramRun::make(schedule, Rank{rank()}, *under_way_, reduction, transport::Stream::blocking,
+                          schedule.claims.in_place_safe);
+}
+
+Result<std::unique_ptr<ProgramRun>> SubCommunicator::make_run(const Collective& collective,
+                                                              const std::string& algorithm, transport::Stream stream) {
+  const Schedule schedule = TRY(schedule_of(collective, algorithm));
+  return ProgramRun::make_another(schedule, Rank{rank()}, *under_way_, {}, stream, schedule.claims.in_place_safe);
 }
 
 Result<ProgramRun*> SubCommunicator::kept(const Collective& collective, const std::string& algorithm,
@@ -83,7 +109,7 @@ Status SubCommunicator::all_gather(const double* mine, double* all, std::vector<
   if (ranks() == 1) return std::copy_n(mine, counts[0], all), Nothing{};
   const Collective collective =
       TRY(with_counts(make_collective(CollectiveKind::allgather, ranks(), 1, DataType::float64), std::move(counts)));
-  const std::unique_ptr<ProgramRun> run = TRY(prepare(collective, "ring"));
+  const std::unique_ptr<ProgramRun> run = TRY(make_run(collective, gather_algorithm));
   return run->run({mine, all});
 }
 
@@ -92,7 +118,7 @@ Status SubCommunicator::scatter(std::int32_t root, const double* all, double* mi
   const Collective collective = TRY(
       with_counts(make_collective(CollectiveKind::scatter, ranks(), 1, DataType::float64, Operation::sum, Rank{root}),
                   std::move(counts)));
-  const std::unique_ptr<ProgramRun> run = TRY(prepare(collective, "linear"));
+  const std::unique_ptr<ProgramRun> run = TRY(make_run(collective, scatter_algorithm));
   return run->run({all, mine});
 }
 

@@ -24,18 +24,20 @@ class SubCommunicator {
   std::int32_t rank() const { return processes_->rank(); }
   std::int32_t ranks() const { return processes_->ranks(); }
 
-  // A run of `collective` by an algorithm of the registry, of several ranks. Errors: there is none of this name, or it
-  // does not fit.
-  Result<std::unique_ptr<ProgramRun>> prepare(const Collective& collective, const std::string& algorithm,
-                                              const transport::Reduction& reduction = {},
-                                              transport::Stream stream = transport::Stream::blocking);
-  // Whether `algorithm` is a broadcast that fits these ranks. Local.
-  Status check_broadcast(const std::string& algorithm) const;
+  // Asks the transport for messages as long as those of `longest` by an algorithm of the registry, from every root.
+  // Collective, and it waits for all ranks: once, before some of them compute. Errors: there is no algorithm of this
+  // name, or it does not fit.
+  Status accept(Collective longest, const std::string& algorithm);
+  // A run of a collective that was accepted, of several ranks. Of this rank alone: it waits for none.
+  Result<std::unique_ptr<ProgramRun>> make_run(const Collective& collective, const std::string& algorithm,
+                                               transport::Stream stream = transport::Stream::blocking);
+  // Asks the transport for all_gather() and scatter() with counts up to `most`.
+  Status accept_blocks(std::int64_t most);
 
   Status broadcast(std::span<double> values, std::int32_t root);
   Status sum_at(std::int32_t root, std::span<double> values); // on other ranks `values` stay
   Status sum(std::span<double> values);                       // on all ranks
-  // counts[r] values of rank r, one rank's behind the other's.
+  // counts[r] values of rank r, one rank's behind the other's. After accept_blocks().
   Status all_gather(const double* mine, double* all, std::vector<std::int64_t> counts);
   Status scatter(std::int32_t root, const double* all, double* mine, std::vector<std::int64_t> counts);
   // All values are one element, which `operation` combines in the order of the ranks.
@@ -46,7 +48,9 @@ class SubCommunicator {
  private:
   explicit SubCommunicator(std::unique_ptr<ProcessGroup> processes);
   Result<Schedule> schedule_of(const Collective& collective, const std::string& algorithm) const;
-  // Kept: the same length comes again.
+  Result<std::unique_ptr<ProgramRun>> prepare(const Collective& collective, const std::string& algorithm,
+                                              const transport::Reduction& reduction);
+  // Kept: the same length comes again. Collective at its first use.
   Result<ProgramRun*> kept(const Collective& collective, const std::string& algorithm,
                            const transport::Reduction& reduction = {});
 

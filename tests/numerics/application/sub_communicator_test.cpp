@@ -59,6 +59,7 @@ TEST(SubCommunicators, MoveBlocksOfAnyLength) {
       std::vector<double> expected, mine(own, 100.0 * p + q), all(static_cast<std::size_t>(total)), back(own);
       for (std::size_t r = 0; r < 3; ++r)
         expected.insert(expected.end(), static_cast<std::size_t>(counts[r]), 100.0 * static_cast<double>(r) + q);
+      if (Status s = column.accept_blocks(7); !s) return s;
       if (Status s = column.all_gather(mine.data(), all.data(), counts); !s) return s;
       EXPECT_EQ(all, expected);
       if (Status s = column.scatter(1, all.data(), back.data(), counts); !s) return s;
@@ -89,11 +90,20 @@ TEST(SubCommunicators, CombineOneElementInTheOrderOfRanks) {
             });
 }
 
-TEST(SubCommunicators, KnowBroadcastsThatFit) {
-  on_grid(1, 3, 1, [&](SubCommunicator& row, SubCommunicator&, int, int) -> Status {
-    EXPECT_TRUE(row.check_broadcast("chain"));
-    EXPECT_FALSE(row.check_broadcast("none"));
-    EXPECT_FALSE(row.check_broadcast("bine")) << "three ranks are no power of two";
+TEST(SubCommunicators, RunShorterMessagesThanThoseAcceptedWithoutWaiting) {
+  const auto of = [](std::int64_t length, std::int32_t root) {
+    return make_collective(CollectiveKind::bcast, 3, length, DataType::float64, Operation::sum, Rank{root});
+  };
+  on_grid(1, 3, 1, [&](SubCommunicator& row, SubCommunicator&, int, int q) -> Status {
+    if (Status s = row.accept(of(100, 0), "chain"); !s) return s;
+    for (std::int32_t root = 0; root < 3; ++root) {
+      std::vector<double> values(static_cast<std::size_t>(10 + root), q);
+      const std::unique_ptr<ProgramRun> run = TRY(row.make_run(of(10 + root, root), "chain"));
+      if (Status s = run->run({values.data(), values.data()}); !s) return s;
+      EXPECT_EQ(values, std::vector<double>(values.size(), root));
+    }
+    EXPECT_FALSE(row.accept(of(100, 0), "none"));
+    EXPECT_FALSE(row.accept(of(100, 0), "bine")) << "three ranks are no power of two";
     return Nothing{};
   });
 }
