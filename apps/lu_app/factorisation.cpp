@@ -223,10 +223,9 @@ Status LuFactorisation::move_rows(const lu::RowMoves& moves, std::int64_t first,
   return Nothing{};
 }
 
+// By one thread: those of OpenMP would spin for a while after the loop, on processors that BLAS needs for its own.
 void LuFactorisation::move_own_rows(const lu::RowMoves& moves, std::int64_t begin, std::int64_t end, double* u) {
   const auto width = static_cast<std::int64_t>(moves.source.size());
-  const int team = threads::count();
-#pragma omp parallel for schedule(static) num_threads(team) if (team > 1)
   for (std::int64_t j = begin; j < end; ++j) {
     double* const from = column(j);
     double* const to = u + (j - begin) * width;
