@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -44,14 +45,40 @@ class Exchange {
   std::condition_variable changed_;
 };
 
+// The loopback of some of the ranks.
+struct LoopbackOfGroup {
+  LoopbackOfGroup(std::vector<std::int32_t> ranks, const transport::LoopbackOptions& options)
+      : members(std::move(ranks)), loopback(static_cast<std::int32_t>(members.size()), options) {}
+  std::vector<std::int32_t> members;
+  transport::Loopback loopback;
+};
+
+class LoopbackGroup final : public ProcessGroup {
+ public:
+  LoopbackGroup(std::shared_ptr<LoopbackOfGroup> shared, std::int32_t rank) : shared_(std::move(shared)), rank_(rank) {}
+  ~LoopbackGroup() override { shared_->loopback.leave(Rank{rank_}); }
+  std::int32_t rank() const override { return rank_; }
+  std::int32_t ranks() const override { return static_cast<std::int32_t>(shared_->members.size()); }
+  std::vector<std::int64_t> node_of_rank() const override { return std::vector<std::int64_t>(shared_->members.size()); }
+  Result<transport::Transport*> transport() override {
+    return ranks() == 1 ? nullptr : &shared_->loopback.transport(Rank{rank_});
+  }
+
+ private:
+  std::shared_ptr<LoopbackOfGroup> shared_;
+  std::int32_t rank_;
+};
+
 struct SharedByLoopback {
   SharedByLoopback(std::int32_t ranks, std::vector<std::int64_t> nodes)
-      : node_of_rank(std::move(nodes)), errors(ranks, Nothing{}), numbers(ranks, {}) {
+      : node_of_rank(std::move(nodes)), errors(ranks, Nothing{}), numbers(ranks, {}), groups(ranks, nullptr) {
     node_of_rank.resize(static_cast<std::size_t>(ranks));
   }
   std::vector<std::int64_t> node_of_rank;
   Exchange<Status> errors;
   Exchange<std::vector<double>> numbers;
+  Exchange<std::shared_ptr<LoopbackOfGroup>> groups;
+  transport::LoopbackOptions options;
   std::vector<nlohmann::json> printed; // by rank 0
 };
 
@@ -63,6 +90,19 @@ class LoopbackProcesses final : public Processes {
   std::int32_t ranks() const override { return ranks_; }
   std::vector<std::int64_t> node_of_rank() const override { return shared_.node_of_rank; }
   Result<transport::Transport*> transport() override { return &transport_; }
+  // The first rank of each group makes its loopback.
+  Result<std::unique_ptr<ProcessGroup>> split(std::int32_t colour) override {
+    const std::vector<std::vector<double>> colours = shared_.numbers.all(rank_.value, {static_cast<double>(colour)});
+    std::vector<std::int32_t> members;
+    for (std::int32_t r = 0; r < ranks_; ++r)
+      if (colours[static_cast<std::size_t>(r)][0] == colour) members.push_back(r);
+    const auto place = std::ranges::find(members, rank_.value) - members.begin();
+    const auto first = static_cast<std::size_t>(members[0]);
+    auto made = place == 0 ? std::make_shared<LoopbackOfGroup>(std::move(members), shared_.options) : nullptr;
+    std::shared_ptr<LoopbackOfGroup> group = shared_.groups.all(rank_.value, made)[first];
+    return std::unique_ptr<ProcessGroup>(
+        std::make_unique<LoopbackGroup>(std::move(group), static_cast<std::int32_t>(place)));
+  }
   Result<std::unique_ptr<krylov::Sums>> library_sums() override { return failed("threads have no MPI library"); }
   Status agree(const Status& mine) override {
     for (const Status& each : shared_.errors.all(rank_.value, mine))
@@ -105,6 +145,7 @@ inline std::pair<Status, std::vector<nlohmann::json>> run_processes(std::int32_t
   options.seed = seed;
   transport::Loopback loopback(ranks, options);
   SharedByLoopback shared(ranks, std::move(nodes));
+  shared.options = options;
   const Status status =
       transport::run_ranks(loopback, ranks, [&](Rank rank, transport::Transport& transport) -> Status {
         if (Status s = threads::use(1); !s) return s; // of this rank's thread alone

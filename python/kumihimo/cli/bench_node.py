@@ -1,10 +1,12 @@
-"""`kumihimo bench node`: STREAM, DGEMM and HPCG on this node, by numbers of threads."""
+"""`kumihimo bench node`: STREAM, DGEMM, HPL and HPCG on this node, by numbers of threads."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Optional
 
+from kumihimo.app import catalogue, launches
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, duration, option
 from kumihimo.network.node import measurements, theory
@@ -13,31 +15,32 @@ from kumihimo.text import quantities
 from kumihimo.text.errors import KumihimoError, did_you_mean, wrong_value
 from kumihimo.text.sizes import parse_size
 
-PARTS = ("stream", "dgemm", "hpcg")
+PARTS = ("stream", "dgemm", "hpl", "hpcg")
 MOST_ROUNDS = 10_000
 MOST_THREADS = 4096
 
 
 def command(
-    parts: argument("[PART...]", "Parts: stream, dgemm, hpcg [default: all].", Optional[list[str]]) = None,
+    parts: argument("[PART...]", "Parts: stream, dgemm, hpl, hpcg [default: all].", Optional[list[str]]) = None,
     threads: option("--threads -t T[,T..]", "Numbers of threads [default: 1, 2, 4 .. and all processors].") = None,
-    rounds: option("--rounds N", "Samples of STREAM and of DGEMM.", int) = 11,
+    rounds: option("--rounds N", "Samples of STREAM, DGEMM and HPL.", int) = 11,
     array: option("--array SIZE", "One array of STREAM [default: 4 times all last-level caches].") = None,
     peak_bandwidth: option(
         "--peak-bandwidth RATE", "Theoretical bytes a second: 204.8GB [default: by firmware]."
     ) = None,
     library: option("--blas PATH", "BLAS library [default: the first of OpenBLAS, BLIS, MKL].") = None,
     dgemm_size: option("--dgemm-size N", "Rows of the matrices of DGEMM.", int) = 3000,
+    hpl_size: option("--hpl-size N", "Rows of the matrix of HPL.", int) = 5000,
     peak_gflops: option("--peak-gflops G", "GFLOPS of one core at most [default: by processor].") = None,
     size: option("--size -s N", "Grid of HPCG: 104 or 104x104x96; sides are multiples of 8.") = "104",
     ordering: option("--ordering NAME", "Order of sweeps of HPCG: levels, colours or auto (the faster).") = "auto",
     seconds: duration("--seconds TIME", "Time of HPCG for each number of threads; its rules demand 1800.") = "30s",
     as_json: options.Json = False,
 ) -> int:
-    """Measure this node by STREAM, DGEMM and HPCG. STREAM measures memory bandwidth and DGEMM matrix products. HPCG
-    runs by its rules, with Kumihimo's own solver.
+    """Measure this node by STREAM, DGEMM, HPL and HPCG. STREAM measures memory bandwidth and DGEMM matrix products. HPL
+    and HPCG run by their rules, with Kumihimo's own solvers.
 
-    The exit code is 1 if a validation of HPCG fails.
+    The exit code is 1 if a residual of HPL or a validation of HPCG fails.
 
     \b
     Examples:
@@ -51,13 +54,15 @@ def command(
         raise wrong_value(f"--rounds must be from 1 to {MOST_ROUNDS}", rounds)
     if not 1 <= dgemm_size <= 46340:
         raise wrong_value("--dgemm-size must be from 1 to 46340", dgemm_size)
+    if not 1 <= hpl_size <= 1_000_000:
+        raise wrong_value("--hpl-size must be from 1 to 1000000", hpl_size)
     if ordering not in (*measurements.ORDERINGS, "auto"):
         raise wrong_value("--ordering must be levels, colours or auto", f"'{ordering}'")
     grid = checked_grid(size)
     memory = Peak(float(parse_size(peak_bandwidth)), "given") if peak_bandwidth else theory.memory_peak()
     core = Peak(checked_gflops(peak_gflops), "given") if peak_gflops else theory.core_peak()
     array_bytes = parse_size(array, 64) if array else measurements.usual_array()
-    steps = len(numbers) * (("stream" in wanted) + ("dgemm" in wanted)) + 3 * ("hpcg" in wanted)
+    steps = len(numbers) * sum(part in wanted for part in ("stream", "dgemm", "hpl")) + 3 * ("hpcg" in wanted)
     with progress.bar("measuring", steps, lines=True) as advance:
         asked = measurements.NodeMeasurement(numbers, rounds, progress.run_interruptible, advance)
         checked = {}
@@ -65,6 +70,8 @@ def command(
             checked["stream"] = measurements.stream(asked, array_bytes, memory)
         if "dgemm" in wanted:
             checked["dgemm"] = measurements.dgemm(asked, dgemm_size, library or "", core)
+        if "hpl" in wanted:
+            checked["hpl"] = measurements.hpl(asked, hpl_size, library or "", hpl_solver(hpl_size, library))
         if "hpcg" in wanted:
             checked["hpcg"] = measurements.hpcg(asked, grid, ordering, seconds)
         found, failure = measured(checked)
@@ -74,7 +81,23 @@ def command(
         show(found)
     if failure:
         raise failure
-    return int("hpcg" in found and not found["hpcg"]["validation"]["passed"])
+    return int(
+        ("hpcg" in found and not found["hpcg"]["validation"]["passed"])
+        or any(not row["passed"] for row in found.get("hpl", {}).get("results", []))
+    )
+
+
+def hpl_solver(rows: int, library: str | None) -> Callable[[int, int], list[measurements.HplRun]]:
+    """The application lu in one process."""
+    options_of_lu = {"blas": library} if library else {}
+    problem = launches.AppProblem(catalogue.find("lu"), str(rows), options_of_lu, "", most_iterations=1)
+
+    def solve(threads: int, runs: int) -> list[measurements.HplRun]:
+        resources = launches.Resources(1, threads, None)
+        found = launches.run(problem, [catalogue.AppCandidate("rows", ())], resources, turns=runs)
+        return [measurements.HplRun(row["gflops"], row["residual"], row["checked"]["right"]) for row in found.results]
+
+    return solve
 
 
 def measured(checked: dict[str, measurements.Measurement]) -> tuple[dict, KumihimoError | None]:
@@ -91,7 +114,7 @@ def measured(checked: dict[str, measurements.Measurement]) -> tuple[dict, Kumihi
 def checked_parts(names: list[str]) -> list[str]:
     for name in names:
         if name not in PARTS:
-            raise wrong_value("a part must be one of stream, dgemm, hpcg", f"'{name}'", did_you_mean(name, PARTS))
+            raise wrong_value("a part must be one of stream, dgemm, hpl, hpcg", f"'{name}'", did_you_mean(name, PARTS))
     return [part for part in PARTS if part in names or not names]
 
 
@@ -124,9 +147,9 @@ def checked_gflops(text: str) -> float:
 
 
 def show(found: dict) -> None:
-    for part, showing in (("stream", show_stream), ("dgemm", show_dgemm), ("hpcg", show_hpcg)):
+    for part, showing in (("stream", show_stream), ("dgemm", show_dgemm), ("hpl", show_hpl), ("hpcg", show_hpcg)):
         if part in found:
-            showing(found[part])
+            showing(found)
             print()
     output.print_line("Medians with their 95 % intervals, which need 6 samples; n: number of samples.")
 
@@ -137,8 +160,8 @@ def interval(statistics: dict, text: object) -> str:
     return f"[{text(statistics['low'])}, {text(statistics['high'])}]"
 
 
-def show_stream(found: dict) -> None:
-    rows = []
+def show_stream(parts: dict) -> None:
+    found, rows = parts["stream"], []
     for row in found["results"]:
         rate = row["bytes_per_second"]
         share = quantities.share_text(row["share"]) if "share" in row else ""
@@ -165,8 +188,8 @@ def gflops_text(value: float) -> str:
     return f"{value:.3g}" if value < 99.95 else f"{value:.0f}"
 
 
-def show_dgemm(found: dict) -> None:
-    rows = []
+def show_dgemm(parts: dict) -> None:
+    found, rows = parts["dgemm"], []
     for row in found["results"]:
         cells = [row["threads"]]
         for name in ("dgemm_gflops", "fma_gflops"):
@@ -190,7 +213,32 @@ def show_dgemm(found: dict) -> None:
     output.print_line(f"theoretical: {found['peak_source']}")
 
 
-def show_hpcg(found: dict) -> None:
+def show_hpl(parts: dict) -> None:
+    """Beside DGEMM on as many threads, if that was measured."""
+    found = parts["hpl"]
+    beside = {row["threads"]: row.get("dgemm_gflops") for row in parts.get("dgemm", {}).get("results", [])}
+    rows = []
+    for row in found["results"]:
+        rating, dgemm = row["gflops"], beside.get(row["threads"])
+        rows.append(
+            [
+                row["threads"],
+                gflops_text(rating["median"]),
+                interval(rating, gflops_text),
+                rating["samples"],
+                quantities.share_text(rating["median"] / dgemm["median"]) if dgemm else "",
+                f"{row['residual']:.4f}" if row["residual"] is not None else "",
+                "PASSED" if row["passed"] else "FAILED",
+            ]
+        )
+    columns = ("threads>", "rating>", "interval", "n>", "of dgemm>", "residual>", "check")
+    output.print_table(f"HPL: GFLOPS by HPL's rules, N = {found['rows']}", columns, rows)
+    if found["missing"]:
+        output.print_line(found["missing"])
+
+
+def show_hpcg(parts: dict) -> None:
+    found = parts["hpcg"]
     grid = "x".join(map(str, found["grid"]))
     reference = found["reference"]
     rows = [

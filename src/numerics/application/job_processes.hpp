@@ -13,6 +13,7 @@ class JobProcesses final : public Processes {
   std::int32_t ranks() const override { return job_.ranks(); }
   std::vector<std::int64_t> node_of_rank() const override { return job_.nodes().node_of_rank; }
   Result<transport::Transport*> transport() override;
+  Result<std::unique_ptr<ProcessGroup>> split(std::int32_t colour) override;
   Result<std::unique_ptr<krylov::Sums>> library_sums() override;
   Status agree(const Status& mine) override { return job_.agree(mine); }
   std::vector<double> largest(const std::vector<double>& mine) override { return job_.largest(mine); }

@@ -14,15 +14,23 @@
 
 namespace kumihimo::application {
 
-// Those that are `collective` are called by all ranks in the same order.
-class Processes {
+// Some processes that exchange messages. Those that are `collective` are called by all ranks in the same order.
+class ProcessGroup {
  public:
-  virtual ~Processes() = default;
+  virtual ~ProcessGroup() = default; // collective
   virtual std::int32_t rank() const = 0;
   virtual std::int32_t ranks() const = 0;
   virtual std::vector<std::int64_t> node_of_rank() const = 0;
   // Null for one process. Collective at its first call.
   virtual Result<transport::Transport*> transport() = 0;
+};
+
+// All of them.
+class Processes : public ProcessGroup {
+ public:
+  // The processes that give the same colour, in their order, with a transport of their own. Collective. The group does
+  // not outlive these processes. Errors: those of the transport, which all ranks of the group get.
+  virtual Result<std::unique_ptr<ProcessGroup>> split(std::int32_t colour) = 0;
   // Sums by the MPI library's own (non-blocking) allreduce, of which all ranks get rank 0's bits. Error: there is no
   // MPI library.
   virtual Result<std::unique_ptr<krylov::Sums>> library_sums() = 0;
@@ -49,6 +57,9 @@ class OneProcess final : public Processes {
   std::int32_t ranks() const override { return 1; }
   std::vector<std::int64_t> node_of_rank() const override { return {0}; }
   Result<transport::Transport*> transport() override { return static_cast<transport::Transport*>(nullptr); }
+  Result<std::unique_ptr<ProcessGroup>> split(std::int32_t) override {
+    return std::unique_ptr<ProcessGroup>(std::make_unique<OneProcess>());
+  }
   Result<std::unique_ptr<krylov::Sums>> library_sums() override;
   Status agree(const Status& mine) override { return mine; }
   std::vector<double> largest(const std::vector<double>& mine) override { return mine; }

@@ -34,19 +34,21 @@ Status UnderWay::wait_for(const ProgramRun& run) {
   return Nothing{};
 }
 
+Result<std::unique_ptr<ProgramRun>> ProgramRun::compile(const ProgramSet& set, Rank rank, UnderWay& others,
+                                                        const transport::Reduction& reduction, transport::Stream stream,
+                                                        bool in_place_safe) {
+  try {
+    execute::CompiledProgram program = TRY(execute::compile(set, rank, {.hints = {}, .in_place_safe = in_place_safe}));
+    return std::unique_ptr<ProgramRun>(new ProgramRun(std::move(program), others, reduction, stream));
+  } catch (const std::bad_alloc&) { // the other ranks may have to learn of it
+    return failed("out of memory", {}, "use a smaller size or more ranks");
+  }
+}
+
 Result<std::unique_ptr<ProgramRun>> ProgramRun::make(const ProgramSet& set, Rank rank, UnderWay& others,
                                                      const transport::Reduction& reduction, transport::Stream stream,
                                                      bool in_place_safe) {
-  Result<std::unique_ptr<ProgramRun>> made = failed("out of memory", {}, "use a smaller size or more ranks");
-  try {
-    Result<execute::CompiledProgram> program =
-        execute::compile(set, rank, {.hints = {}, .in_place_safe = in_place_safe});
-    if (program)
-      made = std::unique_ptr<ProgramRun>(new ProgramRun(std::move(*program), others, reduction, stream));
-    else
-      made = program.error();
-  } catch (const std::bad_alloc&) { // the other ranks must learn of it, below
-  }
+  Result<std::unique_ptr<ProgramRun>> made = compile(set, rank, others, reduction, stream, in_place_safe);
   if (!made) {
     transport::Demands none;
     none.impossible = true;
@@ -54,6 +56,14 @@ Result<std::unique_ptr<ProgramRun>> ProgramRun::make(const ProgramSet& set, Rank
     return made;
   }
   (*made)->execution_ = TRY(execute::Execution::prepare((*made)->program_, others.transport()));
+  return made;
+}
+
+Result<std::unique_ptr<ProgramRun>> ProgramRun::make_another(const ProgramSet& set, Rank rank, UnderWay& others,
+                                                             const transport::Reduction& reduction,
+                                                             transport::Stream stream, bool in_place_safe) {
+  std::unique_ptr<ProgramRun> made = TRY(compile(set, rank, others, reduction, stream, in_place_safe));
+  made->execution_ = TRY(execute::Execution::make(made->program_, others.transport()));
   return made;
 }
 

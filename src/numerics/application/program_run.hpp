@@ -38,6 +38,11 @@ class ProgramRun {
                                                   const transport::Reduction& reduction = {},
                                                   transport::Stream stream = transport::Stream::blocking,
                                                   bool in_place_safe = true);
+  // The same of a program that asks no more of the transport than one that all ranks have made: of this rank alone.
+  static Result<std::unique_ptr<ProgramRun>> make_another(const ProgramSet& set, Rank rank, UnderWay& others,
+                                                          const transport::Reduction& reduction = {},
+                                                          transport::Stream stream = transport::Stream::blocking,
+                                                          bool in_place_safe = true);
   ~ProgramRun();
 
   // All ranks start the runs of a stream in the same order. At most one of this object is under way.
@@ -47,6 +52,9 @@ class ProgramRun {
 
  private:
   friend class UnderWay;
+  static Result<std::unique_ptr<ProgramRun>> compile(const ProgramSet& set, Rank rank, UnderWay& others,
+                                                     const transport::Reduction& reduction, transport::Stream stream,
+                                                     bool in_place_safe);
   ProgramRun(execute::CompiledProgram program, UnderWay& others, const transport::Reduction& reduction,
              transport::Stream stream)
       : program_(std::move(program)), others_(others), reduction_(reduction), stream_(stream) {}

@@ -1,4 +1,4 @@
-// DGEMM of a BLAS library that is opened at run time: its double-precision peak on a matrix product.
+// DGEMM of a BLAS library (src/numerics/blas): its double-precision peak on a matrix product.
 #pragma once
 
 #include "base/result.hpp"
@@ -11,8 +11,7 @@ namespace kumihimo::node_bench {
 
 class Gemm {
  public:
-  // `path`: a library; empty: the first of OpenBLAS, BLIS and MKL that the loader finds. Errors: there is none; it has
-  // no dgemm_ with integers of 32 bits.
+  // Errors: those of blas::Blas::open().
   static Result<std::unique_ptr<Gemm>> open(const std::string& path);
   virtual ~Gemm() = default;
 

@@ -101,6 +101,36 @@ def test_hartree_fock_of_an_open_shell(kumihimo, tmp_path: Path) -> None:
     assert "Warning: the closed shell is not the lowest state" in page.read_text()
 
 
+def test_lu_prints_the_table_of_hpl(kumihimo, tmp_path: Path) -> None:
+    (tmp_path / "HPL.dat").write_text(
+        "HPL\ntitle\nHPL.out\n6 device\n2 Ns\n40 50 Ns\n1 NBs\n8 NBs\n0 PMAP\n1 grids\n1 Ps\n1 Qs\n16.0 threshold\n"
+    )
+    page = tmp_path / "page.html"
+    asked = ("app", "lu", "--threads", "1", "--set", "file=HPL.dat")
+    ended = kumihimo(*asked, "--variant", "golden", "--page", str(page))
+    assert ended.code == 0, ended.err
+    rows = [line.split() for line in ended.out.splitlines() if line.endswith("PASSED")]
+    assert [row[:5] for row in rows] == [["golden", "40", "8", "1", "1"], ["golden", "50", "8", "1", "1"]]
+    assert 'id="table-hpl"' in page.read_text()
+    singular = kumihimo("app", "lu", "--size", "40", "--variant", "golden", "--set", "matrix=singular")
+    assert singular.code == 2 and "the matrix is singular: column 20 has no pivot" in singular.err
+    (tmp_path / "HPL.dat").write_text("HPL\ntitle\nHPL.out\n6\n1\nmany Ns\n")
+    broken = kumihimo(*asked, "--variant", "golden")
+    assert broken.code == 2 and "HPL.dat:6: N must be a number" in broken.err and broken.err.count("\n") == 1
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_lu_on_ranks(kumihimo, family: str, installation: mpi.Installation) -> None:
+    for grid, ranks in (("1x2", 2), ("2x1", 2), ("2x2", 4)):
+        asked = ("app", "lu", "--size", "300", "--ranks", str(ranks), "--mpi", family, "--threads", "1", "--json")
+        given = ("--set", f"grid={grid}", "--set", "block=32", "--variant", "rows,tournament")
+        ended = kumihimo(*asked, *given, "--triad", "10", "--peak", "50")
+        if "DGEMM needs OpenBLAS" in ended.err:
+            pytest.skip("no BLAS library is here")
+        assert [row["right"] for row in found_of(ended)["results"]] == [True, True], ended.out
+
+
 @pytest.mark.parametrize(("application", "size"), [("poisson3d", "1200"), ("fem-cube", "1000")])
 def test_what_cannot_fit_the_memory_is_refused_before_it_runs(kumihimo, application: str, size: str) -> None:
     ended = kumihimo("app", application, "--size", size, "--variant", "golden", "--threads", "1")

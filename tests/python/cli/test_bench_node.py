@@ -13,7 +13,20 @@ from kumihimo.cli import bench_node
 from kumihimo.network.node import measurements, statistics, theory
 from kumihimo.text.errors import BadInput, Failed
 
-TINY = ("--threads", "1,2", "--rounds", "3", "--array", "64KiB", "--dgemm-size", "64", "--size", "16")
+TINY = (
+    "--threads",
+    "1,2",
+    "--rounds",
+    "3",
+    "--array",
+    "64KiB",
+    "--dgemm-size",
+    "64",
+    "--hpl-size",
+    "300",
+    "--size",
+    "16",
+)
 
 
 def test_all_parts(kumihimo):
@@ -29,6 +42,9 @@ def test_all_parts(kumihimo):
         assert rate["low"] is None and rate["high"] is None, "3 samples have no interval of 95 %"
     assert [row["threads"] for row in found["dgemm"]["results"]] == [1, 2]
     assert all(row["fma_gflops"]["median"] > 0 for row in found["dgemm"]["results"])
+    assert [row["threads"] for row in found["hpl"]["results"]] == ([] if found["hpl"]["missing"] else [1, 2])
+    for row in found["hpl"]["results"]:
+        assert row["passed"] and 0 < row["residual"] < 16 and row["gflops"]["samples"] == 3
     hpcg = found["hpcg"]
     assert hpcg["validation"]["passed"] and hpcg["validation"]["same_bits"] and not hpcg["long_enough"]
     assert "official" not in hpcg and hpcg["bytes"] == _node.hpcg_bytes(16, 16, 16)
@@ -56,6 +72,7 @@ def test_tables_say_what_is_not_known(kumihimo):
         "STREAM, arrays of 64 KiB",
         "non-temporal",
         "theoretical",
+        "HPL: GFLOPS by HPL's rules, N = 300",
         "HPCG, grid of 16x16x16",
         "validation: passed",
     ):
@@ -74,7 +91,7 @@ def test_a_given_bandwidth_gives_shares(kumihimo):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (("strem",), "a part must be one of stream, dgemm, hpcg (got 'strem'); did you mean stream?"),
+        (("strem",), "a part must be one of stream, dgemm, hpl, hpcg (got 'strem'); did you mean stream?"),
         (("--threads", "0"), "--threads must be numbers from 1 to 4096, such as 1,2 (got '0')"),
         (("--threads", "1,,2"), "--threads must be numbers from 1 to 4096"),
         (("--rounds", "0"), "--rounds must be from 1 to 10000 (got 0)"),
@@ -92,6 +109,8 @@ def test_a_given_bandwidth_gives_shares(kumihimo):
             "the BLAS library must have dgemm_ (got libm.so.6); name another with --blas",
         ),
         (("dgemm", "--dgemm-size", "0"), "--dgemm-size must be from 1 to 46340 (got 0)"),
+        (("hpl", "--hpl-size", "0"), "--hpl-size must be from 1 to 1000000 (got 0)"),
+        (("hpl", "--hpl-size", "1000000"), "the matrix of HPL must fit the "),
         (("hpcg", "--seconds", "soon"), "--seconds"),
     ],
 )
@@ -111,6 +130,7 @@ def measured(*_):
         ({"size": "100"}, "each side of the grid must be a multiple of 8"),
         ({"size": "1024"}, "the run of HPCG must fit the"),
         ({"dgemm_size": 46340}, "the three matrices of DGEMM must fit the"),
+        ({"hpl_size": 46340}, "the matrix of HPL must fit the"),
         ({"library": "/no/such.so"}, "--blas must name a library that can be loaded"),
     ],
 )

@@ -343,6 +343,7 @@ READERS = [
     "app poisson3d --set matrix={}",
     "app hartree-fock --set molecule={}",
     "app hartree-fock --size w1 --set basis={}",
+    "app lu --set file={}",
 ]
 
 

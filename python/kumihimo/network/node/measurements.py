@@ -132,6 +132,49 @@ def measured_dgemm(asked: NodeMeasurement, rows: int, gemm: _node.Gemm | None, m
     }
 
 
+# --- HPL
+
+
+@dataclass(frozen=True)
+class HplRun:
+    """A factorisation by HPL's rules."""
+
+    gflops: float
+    residual: float | None
+    passed: bool
+
+
+def hpl(asked: NodeMeasurement, rows: int, library: str, solve: Callable[[int, int], list[HplRun]]) -> Measurement:
+    """`solve`: runs on so many threads, so many times. Without a BLAS library: why there is no HPL."""
+    missing = ""
+    try:
+        _node.Gemm.open(library)
+    except Failed:
+        raise
+    except Exception as error:
+        if library:
+            raise
+        missing = str(error)
+    check_memory(8 * rows * rows, "the matrix of HPL", "give a smaller --hpl-size")
+    return lambda: measured_hpl(asked, rows, missing, solve)
+
+
+def measured_hpl(asked: NodeMeasurement, rows: int, missing: str, solve: Callable[[int, int], list[HplRun]]) -> dict:
+    results = []
+    for threads in [] if missing else asked.threads:
+        asked.advance(f"hpl, {quantities.counted(threads, 'thread')}")
+        runs = solve(threads, asked.rounds)
+        results.append(
+            {
+                "threads": threads,
+                "gflops": statistics([each.gflops for each in runs]),
+                "residual": runs[0].residual,
+                "passed": all(each.passed for each in runs),
+            }
+        )
+    return {"rows": rows, "missing": missing, "results": results}
+
+
 # --- HPCG
 
 

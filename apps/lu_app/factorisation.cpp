@@ -1,0 +1,320 @@
+#include "lu_app/factorisation.hpp"
+
+#include "measure/clock.hpp"
+#include "threads/team.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace kumihimo::lu_app {
+namespace {
+
+// Columns that are updated between two looks at the messages under way: enough for the full speed of DGEMM.
+constexpr std::int64_t piece_columns = 768;
+
+class Timer {
+ public:
+  explicit Timer(WorkTime& phase) : phase_(phase), start_(measure::now_ns()) {}
+  ~Timer() {
+    phase_.seconds += measure::seconds_since(start_);
+    ++phase_.calls;
+  }
+
+ private:
+  WorkTime& phase_;
+  std::int64_t start_;
+};
+
+double product(std::int64_t a, std::int64_t b, std::int64_t c = 1) {
+  return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
+}
+
+} // namespace
+
+double LuFactorisation::bytes_of_rank(const LuProblem& problem) {
+  const double rows = static_cast<double>(lu::BlockCyclic{problem.n, problem.block, problem.p}.count(0)),
+               columns = static_cast<double>(lu::BlockCyclic{problem.n + 1, problem.block, problem.q}.count(0)),
+               block = static_cast<double>(problem.block);
+  return 8 * (rows * columns + 2 * block * (rows + block) + (problem.p > 1 ? 3 : 1) * block * columns);
+}
+
+LuFactorisation::LuFactorisation(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid,
+                                 const blas::Blas& blas)
+    : request_(request), grid_(grid), blas_(blas),
+      n_(problem.n), rows_{problem.n, problem.block, problem.p}, columns_{problem.n + 1, problem.block, problem.q},
+      own_rows_(rows_.count(grid.p)), own_columns_(columns_.count(grid.q)),
+      pivots_over_ranks_(*grid.column, problem.block, blas),
+      pivots_of_last_(*grid.column, rows_.block_size(rows_.blocks() - 1), blas) {
+  // Not a power of two: columns of one row would share a few lines of the cache.
+  leading_ = std::max<std::int64_t>(1, (own_rows_ + 7) / 8 * 8);
+  if (leading_ % 512 == 0) leading_ += 8;
+}
+
+Result<std::unique_ptr<LuFactorisation>> LuFactorisation::make(const LuProblem& problem, const LuRequest& request,
+                                                               ProcessGrid& grid, const blas::Blas& blas) {
+  std::unique_ptr<LuFactorisation> made(new LuFactorisation(problem, request, grid, blas));
+  LuFactorisation& f = *made;
+  f.a_ = TRY(threads::ThreadedArray<double>::unwritten(f.leading_ * f.own_columns_));
+  f.u_ = TRY(threads::ThreadedArray<double>::zeros(problem.block * std::max<std::int64_t>(1, f.own_columns_)));
+  for (Panel& panel : f.panels_)
+    panel.message = TRY(threads::ThreadedArray<double>::zeros(
+        2 + problem.block * (1 + problem.block + std::max<std::int64_t>(1, f.own_rows_))));
+  const lu::TestMatrix matrix(request.matrix, f.n_, request.seed);
+  const int team = threads::count();
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (std::int64_t j = 0; j < f.own_columns_; ++j) {
+    matrix.fill(f.columns_.global(grid.q, j), f.rows_, grid.p, f.column(j));
+    std::fill(f.column(j) + f.own_rows_, f.column(j) + f.leading_, 0.0);
+  }
+  return made;
+}
+
+Status LuFactorisation::accept_messages() {
+  const Collective longest =
+      make_collective(CollectiveKind::bcast, grid_.row->ranks(), panels_[0].message.size(), DataType::float64);
+  if (Status s = grid_.row->accept(longest, request_.broadcast); !s) return s;
+  return grid_.column->accept_blocks(rows_.block * std::max<std::int64_t>(1, own_columns_));
+}
+
+Status LuFactorisation::factor() {
+  const std::int64_t blocks = rows_.blocks();
+  if (Status s = start_panel(0); !s) return s;
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    Panel& panel = panel_of(b);
+    if (Status s = finish_panel(panel); !s) return s;
+    std::int64_t begin = columns_.count(grid_.q, panel.first + panel.width);
+    const bool has_next = b + 1 < blocks, looks_ahead = has_next && request_.lookahead > 0;
+    if (looks_ahead) {
+      if (columns_.owner_of_block(b + 1) == grid_.q) {
+        const std::int64_t end = begin + rows_.block_size(b + 1);
+        if (Status s = update(panel, begin, end); !s) return s;
+        begin = end;
+      }
+      if (Status s = start_panel(b + 1); !s) return s;
+    }
+    if (Status s = update(panel, begin, own_columns_); !s) return s;
+    if (has_next && !looks_ahead)
+      if (Status s = start_panel(b + 1); !s) return s;
+  }
+  return Nothing{};
+}
+
+Status LuFactorisation::start_panel(std::int64_t block) {
+  Panel& panel = panel_of(block);
+  panel.block = block;
+  panel.first = block * rows_.block;
+  panel.width = rows_.block_size(block);
+  panel.rows_below = own_rows_ - rows_before(panel.first + panel.width);
+  const std::int32_t owner = columns_.owner_of_block(block);
+  if (owner == grid_.q)
+    if (Status s = factor_block(panel); !s) return s;
+  if (grid_.row->ranks() == 1) return Nothing{};
+  const Timer timer(phases_.waits);
+  panel.broadcast = TRY(grid_.row->make_run(make_collective(CollectiveKind::bcast, grid_.row->ranks(), panel.length(),
+                                                            DataType::float64, Operation::sum, Rank{owner}),
+                                            request_.broadcast, transport::Stream::nonblocking));
+  return panel.broadcast->start({panel.message.data(), panel.message.data()});
+}
+
+Status LuFactorisation::factor_block(Panel& panel) {
+  const Timer timer(phases_.panels);
+  const std::int64_t row = rows_before(panel.first), j = columns_.count(grid_.q, panel.first);
+  const lu::PanelPart part{.a = column(j) + row,
+                           .leading = leading_,
+                           .rows = own_rows_ - row,
+                           .width = panel.width,
+                           .first = panel.first,
+                           .has_diagonal_block = rows_.owner_of_block(panel.block) == grid_.p,
+                           .all_rows = rows_,
+                           .process = grid_.p,
+                           .top = panel.top()};
+  phases_.panels.flops += product(part.rows, panel.width, panel.width);
+  lu::ColumnOfProcesses& pivots = panel.width == rows_.block ? pivots_over_ranks_ : pivots_of_last_;
+  panel.missing()[0] = 0;
+  const bool by_rows = request_.pivoting == LuVariant::Pivoting::rows;
+  if (Status s = by_rows ? pivot_by_rows(panel, part, pivots) : pivot_by_tournament(panel, part, pivots); !s) return s;
+  const std::int64_t below = part.rows - panel.rows_below;
+  for (std::int64_t c = 0; c < panel.width; ++c) {
+    if (part.has_diagonal_block) std::copy_n(panel.top() + c * panel.width, panel.width, part.a + c * leading_);
+    std::copy_n(part.a + below + c * leading_, panel.rows_below, panel.below() + c * panel.rows_below);
+  }
+  return Nothing{};
+}
+
+Status LuFactorisation::pivot_by_rows(Panel& panel, const lu::PanelPart& part, lu::ColumnOfProcesses& column) {
+  const lu::PanelPivots found = TRY(lu::factor_panel(part, blas_, column));
+  std::copy(found.rows.begin(), found.rows.end(), panel.pivots());
+  if (found.missing) {
+    panel.missing()[0] = static_cast<double>(found.missing->column + 1);
+    panel.missing()[1] = found.missing->value;
+  }
+  return Nothing{};
+}
+
+Status LuFactorisation::pivot_by_tournament(Panel& panel, const lu::PanelPart& part, lu::ColumnOfProcesses& column) {
+  const std::vector<std::int64_t> chosen = TRY(lu::tournament(part, blas_, column));
+  const std::vector<std::int64_t> pivots = lu::pivots_of(panel.first, chosen);
+  std::copy(pivots.begin(), pivots.end(), panel.pivots());
+  const std::int64_t j = columns_.count(grid_.q, panel.first);
+  if (Status s = move_rows(lu::moves_of(panel.first, pivots), panel.first, j, j + panel.width, panel.top()); !s)
+    return s;
+  const std::int64_t below = part.rows - panel.rows_below;
+  const std::optional<lu::MissingPivot> missing =
+      lu::factor_chosen(panel.top(), panel.width, part.a + below, leading_, panel.rows_below, panel.first, blas_);
+  if (missing) {
+    panel.missing()[0] = static_cast<double>(missing->column + 1);
+    panel.missing()[1] = missing->value;
+  }
+  return Nothing{};
+}
+
+Status LuFactorisation::finish_panel(Panel& panel) {
+  const Timer timer(phases_.waits);
+  if (panel.broadcast) {
+    if (Status s = panel.broadcast->wait(); !s) return s;
+    panel.broadcast.reset();
+  }
+  if (panel.missing()[0] != 0)
+    return lu::MissingPivot{static_cast<std::int64_t>(panel.missing()[0]) - 1, panel.missing()[1]}.error();
+  for (std::int64_t k = 0; k < panel.width; ++k) pivots_.push_back(static_cast<std::int64_t>(panel.pivots()[k]));
+  return Nothing{};
+}
+
+Status LuFactorisation::update(Panel& panel, std::int64_t begin, std::int64_t end) {
+  const lu::RowMoves moves =
+      lu::moves_of(panel.first, {pivots_.data() + panel.first, static_cast<std::size_t>(panel.width)});
+  // Rows that cross ranks go in one message.
+  const std::int64_t piece = grid_.column->ranks() > 1 ? std::max<std::int64_t>(1, end - begin) : piece_columns;
+  for (std::int64_t at = begin; at < end; at += piece)
+    if (Status s = update_piece(panel, moves, at, std::min(end, at + piece)); !s) return s;
+  return Nothing{};
+}
+
+Status LuFactorisation::update_piece(Panel& panel, const lu::RowMoves& moves, std::int64_t begin, std::int64_t end) {
+  {
+    const Timer timer(phases_.moves);
+    if (Status s = move_rows(moves, panel.first, begin, end, u_.data()); !s) return s;
+  }
+  const std::int64_t row = rows_before(panel.first), below = own_rows_ - panel.rows_below;
+  for (std::int64_t at = begin; at < end; at += piece_columns) {
+    const std::int64_t columns = std::min(piece_columns, end - at);
+    double* const u = u_.data() + (at - begin) * panel.width;
+    {
+      const Timer timer(phases_.updates);
+      phases_.updates.flops +=
+          product(panel.width, panel.width, columns) + 2 * product(panel.rows_below, panel.width, columns);
+      blas_.solve_unit_lower(panel.width, columns, panel.top(), panel.width, u, panel.width);
+      if (rows_.owner_of_block(panel.block) == grid_.p)
+        for (std::int64_t c = 0; c < columns; ++c) std::copy_n(u + c * panel.width, panel.width, column(at + c) + row);
+      blas_.multiply(panel.rows_below, columns, panel.width, -1, panel.below(), panel.rows_below, u, panel.width, 1,
+                     column(at) + below, leading_);
+    }
+    if (Status s = grid_.row->poll(); !s) return s;
+  }
+  return Nothing{};
+}
+
+Status LuFactorisation::move_rows(const lu::RowMoves& moves, std::int64_t first, std::int64_t begin, std::int64_t end,
+                                  double* u) {
+  if (begin == end) return Nothing{};
+  if (grid_.column->ranks() > 1) return move_rows_of_ranks(moves, first, begin, end, u);
+  move_own_rows(moves, begin, end, u);
+  return Nothing{};
+}
+
+// By one thread: those of OpenMP would spin for a while after the loop, on processors that BLAS needs for its own.
+void LuFactorisation::move_own_rows(const lu::RowMoves& moves, std::int64_t begin, std::int64_t end, double* u) {
+  const auto width = static_cast<std::int64_t>(moves.source.size());
+  for (std::int64_t j = begin; j < end; ++j) {
+    double* const from = column(j);
+    double* const to = u + (j - begin) * width;
+    for (std::int64_t i = 0; i < width; ++i) to[i] = from[moves.source[static_cast<std::size_t>(i)]];
+    for (const lu::RowMoves::Displaced& each : moves.displaced) from[each.to] = from[each.from];
+  }
+}
+
+Status LuFactorisation::move_rows_of_ranks(const lu::RowMoves& moves, std::int64_t first, std::int64_t begin,
+                                           std::int64_t end, double* u) {
+  const auto processes = static_cast<std::size_t>(grid_.column->ranks()), me = static_cast<std::size_t>(grid_.p);
+  const std::int64_t columns = end - begin;
+  const auto width = static_cast<std::int64_t>(moves.source.size());
+  // Of each process the rows of U that it has, as places there, and the displaced rows that it gets, as places in its
+  // part and in that of the diagonal block's owner.
+  std::vector<std::vector<std::int64_t>> given(processes), left_from(processes);
+  std::vector<std::int64_t> given_from, taken_to;
+  for (std::int64_t i = 0; i < width; ++i) {
+    const std::int64_t row = moves.source[static_cast<std::size_t>(i)];
+    const auto owner = static_cast<std::size_t>(rows_.owner(row));
+    given[owner].push_back(i);
+    if (owner == me) given_from.push_back(rows_.local(row));
+  }
+  for (const lu::RowMoves::Displaced& each : moves.displaced) {
+    const auto owner = static_cast<std::size_t>(rows_.owner(each.to));
+    left_from[owner].push_back(rows_.local(each.from));
+    if (owner == me) taken_to.push_back(rows_.local(each.to));
+  }
+  const auto counts_of = [&](const std::vector<std::vector<std::int64_t>>& rows) {
+    std::vector<std::int64_t> counts;
+    for (const auto& each : rows) counts.push_back(static_cast<std::int64_t>(each.size()) * columns);
+    return counts;
+  };
+  const std::size_t most = static_cast<std::size_t>(width * columns);
+  sent_.resize(std::max(sent_.size(), most));
+  received_.resize(std::max(received_.size(), most));
+  const auto pack = [&](const std::vector<std::int64_t>& rows, double* to) {
+    for (std::int64_t j = begin; j < end; ++j)
+      for (const std::int64_t row : rows) *to++ = column(j)[row];
+    return to;
+  };
+
+  pack(given_from, sent_.data());
+  if (Status s = grid_.column->all_gather(sent_.data(), received_.data(), counts_of(given)); !s) return s;
+  const double* got = received_.data();
+  for (const std::vector<std::int64_t>& each : given)
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (const std::int64_t i : each) u[i + j * width] = *got++;
+
+  if (moves.displaced.empty()) return Nothing{};
+  const std::int32_t owner = rows_.owner(first);
+  if (owner == grid_.p) {
+    double* next = sent_.data();
+    for (const std::vector<std::int64_t>& each : left_from) next = pack(each, next);
+  }
+  if (Status s = grid_.column->scatter(owner, sent_.data(), received_.data(), counts_of(left_from)); !s) return s;
+  got = received_.data();
+  for (std::int64_t j = begin; j < end; ++j)
+    for (const std::int64_t row : taken_to) column(j)[row] = *got++;
+  return Nothing{};
+}
+
+// U x = y by blocks from the last: the ranks of a row add up what their columns contribute to the block's part of y,
+// its owner solves for the block of x, and the column gets it.
+Result<std::vector<double>> LuFactorisation::solve() {
+  const Timer timer(phases_.solution);
+  phases_.solution.flops += product(n_, n_) / (grid_.row->ranks() * grid_.column->ranks());
+  std::vector<double> x(static_cast<std::size_t>(n_)), y(static_cast<std::size_t>(own_rows_));
+  if (columns_.owner(n_) == grid_.q) std::copy_n(column(columns_.local(n_)), own_rows_, y.begin());
+  for (std::int64_t b = rows_.blocks() - 1; b >= 0; --b) {
+    const std::int64_t first = b * rows_.block, width = rows_.block_size(b), row = rows_before(first);
+    const std::int32_t p = rows_.owner_of_block(b), q = columns_.owner_of_block(b);
+    double* const part = x.data() + first;
+    if (p == grid_.p) {
+      std::copy_n(y.begin() + row, width, part);
+      if (Status s = grid_.row->sum_at(q, {part, static_cast<std::size_t>(width)}); !s) return s.error();
+    }
+    if (q != grid_.q) {
+      std::fill_n(part, width, 0.0);
+      continue;
+    }
+    const std::int64_t j = columns_.local(first);
+    if (p == grid_.p) blas_.solve_upper(width, 1, column(j) + row, leading_, part, width);
+    if (Status s = grid_.column->broadcast({part, static_cast<std::size_t>(width)}, p); !s) return s.error();
+    blas_.multiply(row, 1, width, -1, column(j), leading_, part, width, 1, y.data(),
+                   std::max<std::int64_t>(1, own_rows_));
+  }
+  if (Status s = grid_.row->sum(x); !s) return s.error();
+  return x;
+}
+
+} // namespace kumihimo::lu_app

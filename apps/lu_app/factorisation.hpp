@@ -1,0 +1,94 @@
+// The factorisation of a block-cyclic matrix on a grid of ranks, and the solution, under the rules of HPL: row pivoting
+// or tournament pivoting, in float64, with the right side as the last column.
+#pragma once
+
+#include "application/kernel_times.hpp"
+#include "lu/block_cyclic.hpp"
+#include "lu/row_moves.hpp"
+#include "lu/test_matrix.hpp"
+#include "lu_app/problem.hpp"
+#include "lu_app/process_grid.hpp"
+#include "threads/array.hpp"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace kumihimo::lu_app {
+
+// Time of this rank, by kind of work, and its operations.
+struct WorkTime {
+  double seconds = 0, flops = 0;
+  std::int64_t calls = 0;
+};
+struct LuTimes {
+  WorkTime panels, waits, moves, updates, solution;
+};
+
+class LuFactorisation {
+ public:
+  static double bytes_of_rank(const LuProblem& problem); // about, of the rank that has most
+  // The matrix and the right side, made. `grid` and `blas` outlive it. Error: no memory.
+  static Result<std::unique_ptr<LuFactorisation>> make(const LuProblem& problem, const LuRequest& request,
+                                                       ProcessGrid& grid, const blas::Blas& blas);
+
+  // All that follow are collective. Before factor(). Error: `broadcast` names no broadcast that fits.
+  Status accept_messages();
+  // Errors: the matrix is singular or holds a NaN, on all ranks; those of the transport.
+  Status factor();
+  Result<std::vector<double>> solve(); // x, whole, on all ranks
+
+  const lu::BlockCyclic& rows() const { return rows_; }
+  const lu::BlockCyclic& columns() const { return columns_; }
+  const ProcessGrid& grid() const { return grid_; }
+  double* column(std::int64_t local) { return a_.data() + local * leading_; } // of this rank's part
+  const std::vector<std::int64_t>& pivots() const { return pivots_; }         // row k was exchanged with pivots()[k]
+  const LuTimes& phases() const { return phases_; }
+
+ private:
+  // What goes along a row of the grid: the diagonal block, the pivots, and this row's part of L.
+  struct Panel {
+    std::int64_t block = 0, first = 0, width = 0, rows_below = 0;
+    threads::ThreadedArray<double> message;
+    std::unique_ptr<application::ProgramRun> broadcast; // under way
+    double* missing() { return message.data(); }        // column + 1 without a pivot, or 0; the entry there
+    double* pivots() { return message.data() + 2; }
+    double* top() { return pivots() + width; }
+    double* below() { return top() + width * width; }
+    std::int64_t length() const { return 2 + width + width * width + width * rows_below; }
+  };
+
+  LuFactorisation(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid, const blas::Blas& blas);
+  Panel& panel_of(std::int64_t block) { return panels_[static_cast<std::size_t>(block % 2)]; }
+  std::int64_t rows_before(std::int64_t global) const { return rows_.count(grid_.p, global); }
+  Status start_panel(std::int64_t block); // factored by its column, and on its way
+  Status factor_block(Panel& panel);
+  Status pivot_by_rows(Panel& panel, const lu::PanelPart& part, lu::ColumnOfProcesses& column);
+  Status pivot_by_tournament(Panel& panel, const lu::PanelPart& part, lu::ColumnOfProcesses& column);
+  Status finish_panel(Panel& panel); // waits for it
+  Status update(Panel& panel, std::int64_t begin, std::int64_t end);
+  Status update_piece(Panel& panel, const lu::RowMoves& moves, std::int64_t begin, std::int64_t end);
+  // Brings the rows that stand in the diagonal block after the exchanges, of local columns [begin, end), to `u` of
+  // every process of the column, and those that they displaced to their places.
+  Status move_rows(const lu::RowMoves& moves, std::int64_t first, std::int64_t begin, std::int64_t end, double* u);
+  void move_own_rows(const lu::RowMoves& moves, std::int64_t begin, std::int64_t end, double* u);
+  Status move_rows_of_ranks(const lu::RowMoves& moves, std::int64_t first, std::int64_t begin, std::int64_t end,
+                            double* u);
+  Result<std::vector<double>> solve_blocks();
+
+  const LuRequest& request_;
+  ProcessGrid& grid_;
+  const blas::Blas& blas_;
+  std::int64_t n_;
+  lu::BlockCyclic rows_, columns_; // columns_ counts the right side
+  std::int64_t leading_ = 1, own_rows_ = 0, own_columns_ = 0;
+  threads::ThreadedArray<double> a_, u_;
+  std::array<Panel, 2> panels_;
+  PivotsOverRanks pivots_over_ranks_, pivots_of_last_;
+  std::vector<double> sent_, received_;
+  std::vector<std::int64_t> pivots_;
+  LuTimes phases_;
+};
+
+} // namespace kumihimo::lu_app

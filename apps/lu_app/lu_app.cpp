@@ -1,0 +1,256 @@
+// The application lu: one run with one variant, on all ranks.
+#include "application/application.hpp"
+#include "application/kernel_times.hpp"
+#include "lu/golden.hpp"
+#include "lu_app/check.hpp"
+#include "threads/team.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace kumihimo::lu_app {
+namespace {
+
+using application::ApplicationRequest, application::Runtime;
+using nlohmann::json;
+
+// HPL's count.
+double operations(std::int64_t n) {
+  const auto size = static_cast<double>(n);
+  return size * size * (2.0 / 3 * size + 1.5);
+}
+
+struct LuSolution {
+  double setup_seconds = 0, seconds = 0; // of the slowest rank
+  double residual = 0;                   // HPL's
+  std::optional<FactorCheck> factors;
+  std::optional<double> growth;
+  LuTimes phases; // of this rank
+};
+
+Result<LuSolution> solve_golden(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid,
+                                Runtime& runtime) {
+  const auto n = static_cast<std::size_t>(problem.n);
+  const std::int64_t begin = measure::now_ns();
+  const lu::TestMatrix matrix(request.matrix, problem.n, request.seed);
+  const lu::BlockCyclic all{problem.n, problem.n, 1};
+  std::vector<double> a(n * n), b(n);
+  for (std::int64_t j = 0; j < problem.n; ++j) matrix.fill(j, all, 0, a.data() + j * problem.n);
+  matrix.fill(problem.n, all, 0, b.data());
+  LuSolution solved;
+  solved.setup_seconds = measure::seconds_since(begin);
+  runtime.processes().barrier();
+  const std::int64_t start = measure::now_ns();
+  const lu::golden::Factors factors = TRY(lu::golden::factor(std::move(a), problem.n));
+  const std::vector<double> x = lu::golden::solve(factors, b);
+  solved.seconds = measure::seconds_since(start);
+  solved.phases.solution = {solved.seconds, operations(problem.n), 1};
+  const lu::SolutionNorms norms = TRY(norms_of(x, problem, request, grid, runtime.processes()));
+  solved.residual = lu::scaled_residual(norms, problem.n);
+  return solved;
+}
+
+Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, const blas::Blas& blas, bool checks,
+                         Runtime& runtime) {
+  Result<ProcessGrid> grid = ProcessGrid::make(problem.q, runtime);
+  if (Status s = runtime.agree_on(grid); !s) return s.error();
+  const bool is_golden = request.pivoting == LuVariant::Pivoting::golden;
+  const auto n = static_cast<double>(problem.n);
+  const double bytes = is_golden ? 16 * n * n : LuFactorisation::bytes_of_rank(problem);
+  if (Status s = runtime.agree(runtime.check_memory(bytes)); !s) return s.error();
+  if (is_golden) return solve_golden(problem, request, *grid, runtime);
+
+  LuSolution solved;
+  const std::int64_t begin = measure::now_ns();
+  Result<std::unique_ptr<LuFactorisation>> made = LuFactorisation::make(problem, request, *grid, blas);
+  if (Status s = runtime.agree_on(made); !s) return s.error();
+  LuFactorisation& factors = **made;
+  if (Status s = runtime.agree(factors.accept_messages()); !s) return s.error();
+  solved.setup_seconds = measure::seconds_since(begin);
+
+  runtime.processes().barrier();
+  const std::int64_t start = measure::now_ns();
+  if (Status s = runtime.agree(factors.factor()); !s) return s.error();
+  const Result<std::vector<double>> x = factors.solve();
+  if (Status s = runtime.agree_on(x); !s) return s.error();
+  solved.seconds = measure::seconds_since(start);
+  solved.phases = factors.phases();
+
+  const lu::SolutionNorms norms = TRY(norms_of(*x, problem, request, *grid, runtime.processes()));
+  solved.residual = lu::scaled_residual(norms, problem.n);
+  if (!checks) return solved;
+  const lu::TestMatrix matrix(request.matrix, problem.n, request.seed);
+  solved.growth = growth_of(factors, matrix, runtime.processes());
+  if (problem.n > most_rows_of_factors) return solved;
+  const std::vector<double> whole = TRY(gathered(factors, runtime));
+  solved.factors = TRY(check_factors(whole, factors.pivots(), matrix, request.pivoting == LuVariant::Pivoting::rows));
+  return solved;
+}
+
+// HPL's line of results: how it was solved in the first column.
+json row_of(const LuProblem& problem, const LuRequest& request, const ApplicationRequest& asked,
+            const LuSolution& solved) {
+  const std::string kind =
+      request.pivoting == LuVariant::Pivoting::golden
+          ? "golden"
+          : fmt::format("WR{}-{}-{}", request.lookahead, request.broadcast, asked.candidate.variant->name);
+  const std::string outcome = !asked.checks ? "" : solved.residual < request.threshold ? "PASSED" : "FAILED";
+  return {kind,
+          fmt::format("{}", problem.n),
+          fmt::format("{}", problem.block),
+          fmt::format("{}", problem.p),
+          fmt::format("{}", problem.q),
+          fmt::format("{:.2f}", solved.seconds),
+          fmt::format("{:.4e}", operations(problem.n) / solved.seconds * 1e-9),
+          fmt::format("{:.7f}", solved.residual),
+          outcome};
+}
+
+// Apart from this thread, which is bound to one processor: threads that the library starts would be bound to it, too.
+Result<std::shared_ptr<const blas::Blas>> open_blas(const std::string& path) {
+  const int team = threads::count();
+  Result<std::shared_ptr<const blas::Blas>> opened = std::shared_ptr<const blas::Blas>();
+  threads::run_apart(1, [&] {
+    opened = blas::Blas::open(path, "--set blas=PATH");
+    if (opened) (*opened)->set_threads(team);
+  });
+  return opened;
+}
+
+// The same kernels on all ranks.
+void add_times(application::KernelTimes& times, const LuTimes& of, bool is_golden) {
+  const auto add = [&](const char* name, const WorkTime& phase) {
+    times.add(times.declare(name, {0, phase.flops}), 1, phase.seconds);
+  };
+  if (is_golden) return add("factorisation and solution", of.solution);
+  add("panels", of.panels);
+  add("waits for panels", of.waits);
+  add("row exchanges", of.moves);
+  add("updates", of.updates);
+  add("back substitution", of.solution);
+}
+
+json checked_of(const std::vector<LuSolution>& all, const LuRequest& request) {
+  double residual = 0, factors = 0;
+  std::int64_t different = 0;
+  bool right = true, has_factors = false;
+  for (const LuSolution& each : all) {
+    right = right && each.residual < request.threshold && (!each.factors || each.factors->passed());
+    residual = std::isnan(each.residual) ? each.residual : std::max(residual, each.residual);
+    if (!each.factors) continue;
+    has_factors = true;
+    factors = std::max(factors, each.factors->worst);
+    different += each.factors->different_pivots;
+  }
+  json checked = {{"what", has_factors ? "HPL's residual, P A = L U, and pivots by the golden copy" : "HPL's residual"},
+                  {"right", right},
+                  {"error", std::isnan(residual) ? json() : json(residual)},
+                  {"bound", request.threshold}};
+  if (has_factors) checked.update({{"factors_of_bound", factors}, {"different_pivots", different}});
+  return checked;
+}
+
+Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
+  const Result<LuRequest> request = request_of(asked, runtime.ranks());
+  if (Status s = runtime.agree_on(request); !s) return s.error();
+  std::shared_ptr<const blas::Blas> blas;
+  if (request->pivoting != LuVariant::Pivoting::golden) {
+    Result<std::shared_ptr<const blas::Blas>> opened = open_blas(request->blas);
+    if (Status s = runtime.agree_on(opened); !s) return s.error();
+    blas = *opened;
+  }
+  std::vector<LuSolution> all;
+  application::KernelTimes times;
+  LuTimes sum;
+  json rows = json::array();
+  double seconds = 0, setup = 0, flops = 0, unknowns = 0;
+  for (const LuProblem& problem : request->problems) {
+    LuSolution solved = TRY(solve(problem, *request, *blas, asked.checks, runtime));
+    const std::vector<double> slowest = runtime.processes().largest({solved.seconds, solved.setup_seconds});
+    solved.seconds = slowest[0];
+    seconds += slowest[0];
+    setup += slowest[1];
+    flops += operations(problem.n);
+    unknowns += static_cast<double>(problem.n);
+    for (const auto phase :
+         {&LuTimes::panels, &LuTimes::waits, &LuTimes::moves, &LuTimes::updates, &LuTimes::solution}) {
+      (sum.*phase).seconds += (solved.phases.*phase).seconds;
+      (sum.*phase).flops += (solved.phases.*phase).flops;
+      (sum.*phase).calls += (solved.phases.*phase).calls;
+    }
+    rows.push_back(row_of(problem, *request, asked, solved));
+    all.push_back(std::move(solved));
+  }
+  add_times(times, sum, !blas);
+  const double gflops = flops / seconds * 1e-9;
+  json answer = json::array();
+  answer.push_back({"rating", fmt::format("{:.4g} GFLOPS", gflops)});
+  if (all.back().growth) answer.push_back({"growth factor", fmt::format("{:.3g}", *all.back().growth)});
+  if (blas) answer.push_back({"BLAS", blas->name()});
+  json found = {{"seconds", seconds},
+                {"setup_seconds", setup},
+                {"iterations", 1},
+                {"planned_iterations", 1},
+                {"residual", std::isnan(all.back().residual) ? json() : json(all.back().residual)},
+                {"converged", true},
+                {"history", json::array()},
+                {"unknowns", unknowns},
+                {"gflops", gflops},
+                {"growth", all.back().growth ? json(*all.back().growth) : json()},
+                {"answer", std::move(answer)},
+                {"facts", {{"GFLOPS", gflops}}},
+                {"tables",
+                 {{{"name", "hpl"},
+                   {"title", "As HPL prints it"},
+                   {"columns", {"T/V", "N", "NB", "P", "Q", "Time", "Gflops", "residual", "check"}},
+                   {"rows", std::move(rows)},
+                   {"caption", fmt::format("The residual is ||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N); below "
+                                           "{} it has PASSED.",
+                                           request->threshold)}}}},
+                {"kernels", to_json(times, runtime.processes())}};
+  if (asked.checks) found["checked"] = checked_of(all, *request);
+  return found;
+}
+
+// Cubes of the sizes: a smaller matrix tells which variant is fast, though not how fast.
+std::vector<application::ProblemShare> shares(std::string_view size) {
+  std::int64_t n = 0;
+  for (const char c : size) {
+    if (c < '0' || c > '9' || n > 1'000'000) return {};
+    n = 10 * n + (c - '0');
+  }
+  if (n < 2048) return {};
+  return {{fmt::format("{}", n / 2), 8, 1}};
+}
+
+constexpr std::string_view usual[] = {"rows", "tournament"};
+
+} // namespace
+
+application::Application description() {
+  return {
+      .name = "lu",
+      .summary = "LU factorisation with row pivoting on a grid of ranks, by the rules of HPL",
+      .paper = "A. Petitet, R. C. Whaley, J. Dongarra, A. Cleary, HPL (2018)",
+      .sizes = "rows of the matrix: 7680",
+      .default_size = "2000",
+      .golden_hash = KUMIHIMO_GOLDEN_HASH,
+      .variants = application::descriptions(variants()),
+      .methods = {},
+      .options = option_rows(),
+      .shares = &shares,
+      .sample = 1,
+      .usual = usual,
+      .most_iterations = 1,
+      .residual = "HPL's scaled residual",
+      .golden_may_be_chosen = false,
+      .has_grid = false,
+      .run = &run,
+  };
+}
+
+} // namespace kumihimo::lu_app

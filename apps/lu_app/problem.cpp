@@ -1,0 +1,130 @@
+#include "lu_app/problem.hpp"
+
+#include "base/text_file.hpp"
+#include "base/text_parsing.hpp"
+#include "lu/hpl_dat.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo::lu_app {
+namespace {
+
+using application::ApplicationOption, application::ApplicationRequest;
+
+constexpr std::int64_t most_rows = 1'000'000, most_rows_of_golden = 8192;
+
+const Parameter block{.name = "block",
+                      .meaning = "rows and columns of a block (NB)",
+                      .symbol = "N",
+                      .min = 1,
+                      .max = 4096,
+                      .tuning_values = {64, 128, 192}};
+const Parameter lookahead{.name = "lookahead",
+                          .meaning = "1: factor the next panel before the rest of the matrix is updated; 0: after it",
+                          .symbol = "N",
+                          .min = 0,
+                          .max = 1,
+                          .of_ranks = true};
+const TakenParameter of_factorisations[] = {{&block, 96}, {&lookahead, 1}};
+
+constexpr ApplicationOption rows[] = {
+    {"file", "an HPL.dat with lists of N, NB, P and Q", "FILE", "", {}, true},
+    {"grid", "grid of ranks, P x Q: 1x2", "PxQ", ""},
+    {"broadcast", "algorithm that sends a panel along a row of the grid: a broadcast of the registry", "NAME", "chain"},
+    {"blas", "BLAS library; empty: the first of OpenBLAS, BLIS, MKL", "PATH", ""},
+    {"matrix", "random, as HPL's; growing, Wilkinson's, on which pivots cannot help; singular", "KIND", "random",
+     lu::matrix_kinds},
+    {"seed", "of the random matrix", "N", "1"}};
+
+Status fits(const LuProblem& each, std::int32_t ranks) {
+  const std::string place = each.place.empty() ? "" : each.place + ": ";
+  if (each.p * each.q != ranks)
+    return wrong_value(fmt::format("{}the grid P x Q must have as many ranks as the run, {}", place, ranks),
+                       fmt::format("{}x{}", each.p, each.q), fmt::format("use --ranks {}", each.p * each.q));
+  if (each.n < std::max(each.p, each.q))
+    return wrong_value(fmt::format("{}the size must be at least {} for a grid of {}x{}", place,
+                                   std::max(each.p, each.q), each.p, each.q),
+                       each.n);
+  return Nothing{};
+}
+
+Result<std::vector<LuProblem>> problems_of_file(const std::string& file, double& threshold) {
+  const std::string text = TRY(read_text(file, {"HPL.dat", 1 << 20, "check the path"}));
+  const lu::HplInput input = TRY(lu::parse_hpl_dat(text, file));
+  threshold = input.threshold;
+  std::vector<LuProblem> problems;
+  for (const auto& [p, q] : input.grids)
+    for (const std::int64_t n : input.sizes)
+      for (const std::int64_t nb : input.blocks) {
+        if (n > most_rows) return wrong_value(fmt::format("{}:6: N must be at most {}", file, most_rows), n);
+        problems.push_back({n, std::min(nb, n), p, q, file});
+      }
+  return problems;
+}
+
+Result<LuProblem> problem_of_line(const ApplicationRequest& request, std::int32_t ranks) {
+  LuProblem problem;
+  if (!read_number(request.size, problem.n) || problem.n < 1 || problem.n > most_rows)
+    return wrong_value(fmt::format("the size must be a number of rows from 1 to {}", most_rows),
+                       fmt::format("'{}'", request.size));
+  std::tie(problem.p, problem.q) = usual_grid(ranks);
+  if (std::string_view text = request.option("grid"); !text.empty()) {
+    const std::string_view p = take_until(text, 'x');
+    if (!read_number(p, problem.p) || !read_number(text, problem.q) || problem.p < 1 || problem.q < 1 ||
+        problem.p > ranks || problem.q > ranks)
+      return wrong_value(fmt::format("grid must be two numbers whose product is the number of ranks, {}", ranks),
+                         fmt::format("'{}'", request.option("grid")), "write grid=1x2");
+  }
+  return problem;
+}
+
+} // namespace
+
+std::span<const LuVariant> variants() {
+  using Pivoting = LuVariant::Pivoting;
+  static const std::vector<LuVariant> all{
+      {{"golden", "column by column, the whole matrix on each rank"}, Pivoting::golden},
+      {{"rows", "row pivoting as HPL does it: recursive panels, look-ahead, DGEMM", of_factorisations}, Pivoting::rows},
+      {{"tournament", "tournament pivoting (CALU): a panel's pivots by one exchange, not one a column",
+        of_factorisations},
+       Pivoting::tournament}};
+  return all;
+}
+
+std::span<const ApplicationOption> option_rows() { return rows; }
+
+std::pair<std::int32_t, std::int32_t> usual_grid(std::int32_t ranks) {
+  std::int32_t p = 1;
+  for (std::int32_t each = 1; each * each <= ranks; ++each)
+    if (ranks % each == 0) p = each;
+  return {p, ranks / p};
+}
+
+Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ranks) {
+  LuRequest made;
+  made.pivoting = application::variant_of(request.candidate, variants()).pivoting;
+  made.broadcast = request.option("broadcast");
+  made.blas = request.option("blas");
+  made.matrix = static_cast<lu::MatrixKind>(std::ranges::find(lu::matrix_kinds, request.option("matrix")) -
+                                            lu::matrix_kinds.begin());
+  if (!read_number(request.option("seed"), made.seed))
+    return wrong_value("seed must be a number from 0 on", fmt::format("'{}'", request.option("seed")));
+  if (const std::string& file = request.option("file"); !file.empty())
+    made.problems = TRY(problems_of_file(file, made.threshold));
+  else
+    made.problems = {TRY(problem_of_line(request, ranks))};
+  const ParameterValues& given = request.candidate.parameters;
+  if (const auto it = given.find("lookahead"); it != given.end()) made.lookahead = static_cast<int>(it->second);
+  for (LuProblem& each : made.problems) {
+    if (const auto it = given.find("block"); it != given.end() && each.place.empty())
+      each.block = std::min(it->second, each.n);
+    if (Status s = fits(each, ranks); !s) return s.error();
+    if (made.pivoting == LuVariant::Pivoting::golden && each.n > most_rows_of_golden)
+      return not_applicable(fmt::format("the golden copy takes at most {} rows", most_rows_of_golden), each.n);
+  }
+  return made;
+}
+
+} // namespace kumihimo::lu_app

@@ -1,0 +1,48 @@
+// What the user asks for: a problem, or the list of problems of an HPL.dat.
+#pragma once
+
+#include "application/application.hpp"
+#include "application/request.hpp"
+#include "lu/test_matrix.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kumihimo::lu_app {
+
+struct LuVariant : VariantDescription {
+  enum class Pivoting { golden, rows, tournament };
+  Pivoting pivoting = Pivoting::rows;
+};
+std::span<const LuVariant> variants();
+std::span<const application::ApplicationOption> option_rows();
+
+// One factorisation.
+struct LuProblem {
+  std::int64_t n = 0, block = 96;
+  std::int32_t p = 1, q = 1; // the grid of ranks
+  std::string place;         // of the file and line it is from, for errors; empty: the command line
+};
+
+struct LuRequest {
+  std::vector<LuProblem> problems;
+  LuVariant::Pivoting pivoting = LuVariant::Pivoting::rows;
+  int lookahead = 1;
+  std::string broadcast; // an algorithm of the registry
+  std::string blas;      // path
+  lu::MatrixKind matrix = lu::MatrixKind::random;
+  std::uint64_t seed = 1;
+  double threshold = 16;
+};
+
+// Error: those of the values and of the file; a problem that does not fit the ranks. Local, the same on all ranks that
+// see the same file.
+Result<LuRequest> request_of(const application::ApplicationRequest& request, std::int32_t ranks);
+
+// P x Q with P <= Q and P as large as possible.
+std::pair<std::int32_t, std::int32_t> usual_grid(std::int32_t ranks);
+
+} // namespace kumihimo::lu_app

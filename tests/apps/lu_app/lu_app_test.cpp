@@ -1,0 +1,193 @@
+// lu over ranks: P A = L U, HPL's residual and the golden pivots on many grids, and checks that find errors.
+#include "application/request.hpp"
+#include "applications.hpp"
+#include "loopback/loopback_processes.hpp"
+#include "lu_app/check.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+namespace kumihimo::lu_app {
+namespace {
+
+using application::Processes, application::run_processes, application::Runtime;
+using nlohmann::json;
+
+json with_blas(json options) {
+  if (!blas::Blas::open("", "blas")) options["blas"] = "libblas.so.3";
+  return options;
+}
+
+Result<json> run(const json& task_text, std::int32_t ranks, std::uint64_t seed = 1) {
+  const Result<application::ApplicationTask> task = application::parse_task(task_text.dump(), applications());
+  if (!task) return task.error();
+  json found;
+  const auto [status, printed] = run_processes(ranks, seed % 2 == 0, seed, [&](Processes& processes) -> Status {
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    application::ApplicationRequest request = task->request;
+    request.candidate = task->candidates[0];
+    Result<json> result = request.application->run(request, *runtime);
+    if (Status s = runtime->agree_on(result); !s) return s;
+    if (processes.rank() == 0) found = std::move(*result);
+    return Nothing{};
+  });
+  if (!status) return status.error();
+  return found;
+}
+
+json task_of(std::string_view variant, std::int64_t n, const json& options, const json& parameters = json::object()) {
+  return {{"application", "lu"},
+          {"size", fmt::format("{}", n)},
+          {"options", with_blas(options)},
+          {"candidates", {{{"variant", variant}, {"parameters", parameters}}}}};
+}
+
+TEST(LuOverRanks, FactorsOnEveryGridAreThoseOfTheMatrix) {
+  std::mt19937_64 random(7);
+  const auto draw = [&](std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+  };
+  std::uint64_t seed = 1;
+  for (const auto& [ranks, grid] :
+       {std::pair{1, "1x1"}, {2, "1x2"}, {2, "2x1"}, {3, "3x1"}, {4, "2x2"}, {6, "2x3"}, {6, "3x2"}, {8, "2x4"}})
+    for (const char* variant : {"rows", "tournament"})
+      for (int round = 0; round < 4; ++round) {
+        const std::int64_t n = draw(8, 90), block = draw(1, 24), lookahead = draw(0, 1);
+        const Result<json> found = run(task_of(variant, n, {{"grid", grid}, {"seed", fmt::format("{}", seed)}},
+                                               {{"block", block}, {"lookahead", lookahead}}),
+                                       ranks, seed++);
+        const std::string at = fmt::format("{} n {} block {} lookahead {} grid {}", variant, n, block, lookahead, grid);
+        ASSERT_TRUE(found.ok()) << at << ": " << found.error().sentence();
+        EXPECT_TRUE((*found)["checked"]["right"]) << at << (*found)["checked"];
+        EXPECT_EQ((*found)["tables"][0]["rows"][0][8], "PASSED") << at;
+      }
+}
+
+TEST(LuOverRanks, RanksMayOutnumberBlocks) {
+  for (const char* variant : {"rows", "tournament"})
+    for (const char* grid : {"2x4", "4x2", "8x1", "1x8"}) {
+      const Result<json> found = run(task_of(variant, 9, {{"grid", grid}}, {{"block", 5}}), 8, 3);
+      ASSERT_TRUE(found.ok()) << found.error().sentence();
+      EXPECT_TRUE((*found)["checked"]["right"]) << grid << (*found)["checked"];
+    }
+}
+
+TEST(LuOverRanks, EveryBroadcastBringsThePanel) {
+  for (const char* broadcast : {"chain", "binomial", "binary", "double_binary", "linear", "trinaryx3"}) {
+    const Result<json> found =
+        run(task_of("rows", 40, {{"grid", "1x5"}, {"broadcast", broadcast}}, {{"block", 4}}), 5, 2);
+    ASSERT_TRUE(found.ok()) << broadcast << found.error().sentence();
+    EXPECT_TRUE((*found)["checked"]["right"]) << broadcast << (*found)["checked"];
+  }
+}
+
+TEST(LuOverRanks, TheGoldenCopySolvesTheSameProblem) {
+  const Result<json> golden = run(task_of("golden", 50, json::object()), 2);
+  ASSERT_TRUE(golden.ok()) << golden.error().sentence();
+  EXPECT_TRUE((*golden)["checked"]["right"]);
+}
+
+// Entries of Wilkinson's matrix double at every column, whichever way the pivots are found.
+TEST(LuOverRanks, GrowthIsReported) {
+  for (const char* variant : {"rows", "tournament"}) {
+    const Result<json> found = run(task_of(variant, 24, {{"matrix", "growing"}}, {{"block", 4}}), 2);
+    ASSERT_TRUE(found.ok()) << found.error().sentence();
+    EXPECT_EQ((*found)["growth"], std::ldexp(1.0, 23)) << variant;
+  }
+  const Result<json> random = run(task_of("rows", 64, json::object(), {{"block", 8}}), 4);
+  ASSERT_TRUE(random.ok());
+  EXPECT_LT((*random)["growth"], 20);
+}
+
+TEST(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
+  const auto [status, printed] = run_processes(4, false, 1, [&](Processes& processes) -> Status {
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    const LuProblem problem{.n = 30, .block = 4, .p = 2, .q = 2, .place = {}};
+    LuRequest request;
+    request.broadcast = "binomial";
+    std::shared_ptr<const blas::Blas> blas = TRY(blas::Blas::open(with_blas(json::object()).value("blas", ""), "blas"));
+    ProcessGrid grid = TRY(ProcessGrid::make(2, *runtime));
+    std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
+    if (Status s = factors->factor(); !s) return s;
+    std::vector<double> x = TRY(factors->solve());
+    const lu::TestMatrix matrix(request.matrix, problem.n, request.seed);
+    std::vector<double> lu = TRY(gathered(*factors, *runtime));
+    std::vector<std::int64_t> pivots = factors->pivots();
+    const auto check = [&] { return *check_factors(lu, pivots, matrix, true); };
+    EXPECT_TRUE(check().passed()) << check().worst << " " << check().different_pivots;
+    for (const std::size_t at : {std::size_t{3}, std::size_t{5 * 30 + 2}, lu.size() - 1}) {
+      const double before = lu[at];
+      lu[at] = before * (1 + 1e-8);
+      EXPECT_FALSE(check().passed()) << at;
+      lu[at] = std::nan("");
+      EXPECT_FALSE(check().passed()) << at;
+      lu[at] = before;
+    }
+    std::swap(pivots[3], pivots[4]);
+    EXPECT_GT(check().different_pivots, 0);
+
+    const auto residual = [&] {
+      return lu::scaled_residual(*norms_of(x, problem, request, grid, processes), problem.n);
+    };
+    EXPECT_LT(residual(), lu::residual_threshold);
+    x[7] *= 1 + 1e-10;
+    EXPECT_GT(residual(), lu::residual_threshold);
+    x[7] = std::nan("");
+    EXPECT_FALSE(residual() < lu::residual_threshold);
+    return Nothing{};
+  });
+  ASSERT_TRUE(status.ok()) << status.error().sentence();
+}
+
+TEST(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
+  for (const char* variant : {"golden", "rows", "tournament"})
+    for (const std::int32_t ranks : {1, 4}) {
+      const Result<json> found = run(task_of(variant, 20, {{"matrix", "singular"}},
+                                             variant == std::string("golden") ? json::object() : json{{"block", 3}}),
+                                     ranks);
+      ASSERT_FALSE(found.ok());
+      EXPECT_EQ(found.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix");
+    }
+}
+
+TEST(LuOverRanks, ReadsAListOfProblems) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "HPL.dat";
+  const auto write = [&](std::string_view grid) {
+    std::ofstream(path) << "title\ntitle\nHPL.out output file name\n6 device\n2 Ns\n30 41 Ns\n2 NBs\n4 8 NBs\n0 PMAP\n"
+                        << "1 grids\n"
+                        << grid << "16.0 threshold\n";
+  };
+  write("1 Ps\n2 Qs\n");
+  json task = task_of("rows", 1, {{"file", path.string()}});
+  const Result<json> found = run(task, 2);
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_EQ((*found)["tables"][0]["rows"].size(), 4u);
+  EXPECT_TRUE((*found)["checked"]["right"]);
+  write("2 Ps\n2 Qs\n");
+  const Result<json> more = run(task, 2);
+  ASSERT_FALSE(more.ok());
+  EXPECT_EQ(more.error().sentence(),
+            path.string() + ": the grid P x Q must have as many ranks as the run, 2 (got 2x2); use --ranks 4");
+}
+
+TEST(LuOverRanks, WhatDoesNotFitIsRefused) {
+  EXPECT_FALSE(run(task_of("rows", 0, json::object()), 1).ok());
+  EXPECT_FALSE(run(task_of("rows", 3, {{"grid", "1x4"}}), 4).ok());
+  EXPECT_FALSE(run(task_of("rows", 30, {{"grid", "2x3"}}), 4).ok());
+  EXPECT_FALSE(run(task_of("rows", 30, {{"grid", "4"}}), 4).ok());
+  EXPECT_FALSE(run(task_of("rows", 30, {{"broadcast", "none"}}), 2).ok());
+  EXPECT_FALSE(run(task_of("rows", 30, {{"seed", "x"}}), 1).ok());
+  EXPECT_FALSE(run(task_of("rows", 30, {{"file", "/no/such"}}), 1).ok());
+  EXPECT_FALSE(run(task_of("golden", 9000, json::object()), 1).ok());
+  const Result<json> large = run(task_of("rows", 900'000, json::object()), 2);
+  ASSERT_FALSE(large.ok());
+  EXPECT_NE(large.error().sentence().find("GiB of a node's memory"), std::string::npos) << large.error().sentence();
+}
+
+} // namespace
+} // namespace kumihimo::lu_app
