@@ -5,8 +5,8 @@
 namespace kumihimo::blas {
 namespace {
 
-constexpr const char* names[] = {"libopenblas.so.0", "libopenblas.so",  "libblis.so.4",   "libblis.so.3",
-                                 "libblis.so",       "libblis-mt.so.4", "libmkl_rt.so.2", "libmkl_rt.so"};
+constexpr const char* names[] = {"libopenblas.so.0", "libopenblas.so", "libblis.so.4",   "libblis.so.3", "libblis.so",
+                                 "libblis-mt.so.4",  "libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"};
 
 int narrow(std::int64_t value) { return static_cast<int>(value); }
 

@@ -11,13 +11,26 @@
 namespace kumihimo::fft {
 namespace {
 
-constexpr const char* names[] = {"libfftw3.so.3", "libfftw3.so", "libmkl_rt.so.2", "libmkl_rt.so"};
+constexpr const char* names[] = {"libfftw3.so.3", "libfftw3.so", "libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"};
 
 // FFTW 3.3 manual, sections 4.5.4 (guru64) and 4.6 (new-array execute).
 struct Dimension {
   std::ptrdiff_t n, in_stride, out_stride;
 };
 constexpr unsigned measure = 0, estimate = 1U << 6;
+
+// Axes that are repeated, without those of one point, and those that follow each other as one: MKL takes one alone.
+std::vector<Dimension> joined(const std::vector<Dimension>& repeated) {
+  std::vector<Dimension> all;
+  for (const Dimension& each : repeated) {
+    if (each.n == 1) continue;
+    if (!all.empty() && all.back().in_stride == each.n * each.in_stride)
+      all.back() = {all.back().n * each.n, each.in_stride, each.out_stride};
+    else
+      all.push_back(each);
+  }
+  return all;
+}
 
 // Of all functions of FFTW only those that execute a plan may be called by several threads (section 5.4).
 std::mutex planner;
@@ -70,6 +83,7 @@ class FftwLibrary final : public LineLibrary { // it stays loaded: plans have it
       const bool along = std::find(axes.begin(), axes.end(), axis) != axes.end();
       (along ? transformed : repeated).push_back({lengths[axis], strides[axis], strides[axis]});
     }
+    repeated = joined(repeated);
     const std::size_t bytes = static_cast<std::size_t>(strides[0] * lengths[0]) * sizeof(Complex);
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* const block = std::aligned_alloc(alignment, rounded); // measuring overwrites it
