@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace kumihimo::lu_app {
 namespace {
@@ -38,15 +39,19 @@ constexpr ApplicationOption rows[] = {
      lu::matrix_kinds},
     {"seed", "of the random matrix", "N", "1"}};
 
+// Lines of HPL.dat that have N and Q.
+constexpr int line_of_sizes = 6, line_of_grids = 12;
+
 Status fits(const LuProblem& each, std::int32_t ranks) {
-  const std::string place = each.place.empty() ? "" : each.place + ": ";
+  const auto place = [&](int line) { return each.file.empty() ? "" : fmt::format("{}:{}: ", each.file, line); };
   if (each.p * each.q != ranks)
-    return wrong_value(fmt::format("{}the grid P x Q must have as many ranks as the run, {}", place, ranks),
-                       fmt::format("{}x{}", each.p, each.q), fmt::format("use --ranks {}", each.p * each.q));
-  if (each.n < std::max(each.p, each.q))
-    return wrong_value(fmt::format("{}the size must be at least {} for a grid of {}x{}", place,
-                                   std::max(each.p, each.q), each.p, each.q),
-                       each.n);
+    return wrong_value(
+        fmt::format("{}the grid P x Q must have as many ranks as the run, {}", place(line_of_grids), ranks),
+        fmt::format("{}x{}", each.p, each.q), fmt::format("use --ranks {}", each.p * each.q));
+  const std::int32_t least = std::max(each.p, each.q);
+  if (each.n < least)
+    return wrong_value(
+        fmt::format("{}N must be at least {} on a grid of {}x{}", place(line_of_sizes), least, each.p, each.q), each.n);
   return Nothing{};
 }
 
@@ -58,7 +63,8 @@ Result<std::vector<LuProblem>> problems_of_file(const std::string& file, double&
   for (const auto& [p, q] : input.grids)
     for (const std::int64_t n : input.sizes)
       for (const std::int64_t nb : input.blocks) {
-        if (n > most_rows) return wrong_value(fmt::format("{}:6: N must be at most {}", file, most_rows), n);
+        if (n > most_rows)
+          return wrong_value(fmt::format("{}:{}: N must be at most {}", file, line_of_sizes, most_rows), n);
         problems.push_back({n, std::min(nb, n), p, q, file});
       }
   return problems;
@@ -118,7 +124,7 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
   const ParameterValues& given = request.candidate.parameters;
   if (const auto it = given.find("lookahead"); it != given.end()) made.lookahead = static_cast<int>(it->second);
   for (LuProblem& each : made.problems) {
-    if (const auto it = given.find("block"); it != given.end() && each.place.empty())
+    if (const auto it = given.find("block"); it != given.end() && each.file.empty())
       each.block = std::min(it->second, each.n);
     if (Status s = fits(each, ranks); !s) return s.error();
     if (made.pivoting == LuVariant::Pivoting::golden && each.n > most_rows_of_golden)

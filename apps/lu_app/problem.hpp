@@ -24,7 +24,7 @@ std::span<const application::ApplicationOption> option_rows();
 struct LuProblem {
   std::int64_t n = 0, block = 96;
   std::int32_t p = 1, q = 1; // the grid of ranks
-  std::string place;         // of the file and line it is from, for errors; empty: the command line
+  std::string file;          // HPL.dat, if it is from one
 };
 
 struct LuRequest {

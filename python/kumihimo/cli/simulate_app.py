@@ -3,7 +3,7 @@ Hartree-Fock takes on a described machine."""
 
 from __future__ import annotations
 
-from kumihimo.app import prediction, stencil_prediction
+from kumihimo.app import lu_prediction, prediction, stencil_prediction
 from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.options import argument, option
 from kumihimo.collectives import arguments
@@ -14,11 +14,13 @@ from kumihimo.text.errors import BadInput, not_applicable, wrong_value
 
 
 def command(
-    application: argument("APPLICATION", "Application: poisson3d, fem-cube, himeno, fdtd2d or hartree-fock."),
+    application: argument("APPLICATION", "Application: poisson3d, fem-cube, himeno, fdtd2d, hartree-fock or lu."),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file."),
     method: option("--method NAME", "Method: cg, chronopoulos_gear, gropp, pipelined, s_step, or all.") = arguments.ALL,
     cells: option("--cells BOX", "Cells (nodes of elements) of a rank: 64x64x64.") = None,
-    size: option("--size SIZE", "Cells of all ranks, instead of --cells; of hartree-fock the molecule.") = None,
+    size: option(
+        "--size SIZE", "Cells of all ranks, instead of --cells; of hartree-fock the molecule, of lu the rows."
+    ) = None,
     shape: options.Shape = None,
     ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
@@ -27,12 +29,15 @@ def command(
     algorithm: option("--algorithm -a NAME", "Algorithm of the reductions.") = "recursive_doubling",
     variant: option("--variant -v NAME", "Variant of hartree-fock [default: shells].") = None,
     settings: option(
-        "--set NAME=VALUE", "Option or parameter of hartree-fock, such as basis=6-31g; may be repeated.", list[str]
+        "--set NAME=VALUE",
+        "Option or parameter of hartree-fock (basis=6-31g) or lu (block=192); may be repeated.",
+        list[str],
     ) = None,
-    speed: option("--speed X", "Speed of a core relative to one here, for hartree-fock [default: 1].") = None,
+    speed: option("--speed X", "Speed of a core relative to one here, for hartree-fock and lu [default: 1].") = None,
     steps: option("--s S", "Iterations of a step of s_step [default: 4].", int) = None,
     model: option(
-        "--model MODEL", "Model: flow or exact; of hartree-fock flow or loggp [default: flow; exact with --noise]."
+        "--model MODEL",
+        "Model: flow or exact; of hartree-fock and lu flow or loggp [default: flow; exact with --noise].",
     ) = None,
     noise: option(
         "--noise NOISE", "Noise, as `simulate` takes it: periodic:100us/1ms, or 1000:100e-6 (per second)."
@@ -42,43 +47,53 @@ def command(
     crossover: option("--crossover", "Compare the methods on 1 node, 2, 4, ... up to the shape.") = False,
     as_json: options.Json = False,
 ) -> None:
-    """Predict the time of a solver's iteration, by method, of a stencil's step, or of Hartree-Fock's J and K.
+    """Predict the time of a solver's iteration, by method, of a stencil's step, of Hartree-Fock's J and K, or of
+    an LU factorisation.
 
     \b
     Example:
     kumihimo simulate app fem-cube -m reedbush-u -s 420 --ranks-per-node 2 --grid 14x10x6 --cells 200x200x200
     kumihimo simulate app himeno -m fugaku -s 4x4x4 --cells 256x128x128
     kumihimo simulate app hartree-fock -m fugaku -s 4x1x1 --size w8 --set basis=6-31g
+    kumihimo simulate app lu -m fugaku -s 4x4x2 --size 40000 --set block=192
     """
     if algorithm == arguments.ALL:
         raise wrong_value("--algorithm must name one algorithm", f"'{algorithm}'")
     asked_ranks = Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node))
+    of_solvers = {
+        "--cells": cells,
+        "--grid": grid,
+        "--method": method != arguments.ALL,
+        "--preconditioner": preconditioner,
+        "--s": steps,
+        "--noise": noise,
+        "--seed": seed is not None,
+        "--iterations": iterations_of_noise is not None,
+        "--crossover": crossover,
+    }
     if application.replace("_", "-") == prediction.HARTREE_FOCK:
         from kumihimo.cli import simulate_hartree_fock
 
-        simulate_hartree_fock.refuse(
-            {
-                "--cells": cells,
-                "--grid": grid,
-                "--method": method != arguments.ALL,
-                "--preconditioner": preconditioner,
-                "--s": steps,
-                "--noise": noise,
-                "--seed": seed is not None,
-                "--iterations": iterations_of_noise is not None,
-                "--crossover": crossover,
-            }
-        )
+        simulate_hartree_fock.refuse(of_solvers)
         of_units = simulate_hartree_fock.BuildRequest(
             machine, asked_ranks, size, variant, settings or [], speed, algorithm, model
         )
         return simulate_hartree_fock.run(of_units, as_json)
+    if application == lu_prediction.LU:
+        from kumihimo.cli import simulate_lu
+
+        simulate_lu.refuse({**of_solvers, "--variant": variant, "--algorithm": algorithm != "recursive_doubling"})
+        return simulate_lu.run(
+            simulate_lu.LuPredictionRequest(machine, asked_ranks, size, settings or [], speed, model), as_json
+        )
     for name, value in (("--variant", variant), ("--set", settings), ("--speed", speed)):
         if value:
             raise not_applicable(f"{application} takes no {name} here", None, "leave it out")
     if noise is None and (seed is not None or iterations_of_noise is not None):
         raise BadInput("--seed and --iterations need --noise", "leave them out, or add --noise 1000:100e-6")
-    named = prediction.application_named(application, [*stencil_prediction.STENCILS, prediction.HARTREE_FOCK])
+    named = prediction.application_named(
+        application, [*stencil_prediction.STENCILS, prediction.HARTREE_FOCK, lu_prediction.LU]
+    )
     is_stencil = named in stencil_prediction.STENCILS
     model = model or ("exact" if noise and not is_stencil else "flow")
     models.check(model, "stencil") if is_stencil else options.refuse_beside_model(model, "solver")

@@ -19,6 +19,7 @@ SUBJECTS = {
     "solver": "a solver",
     "stencil": "a stencil",
     "hartree_fock": "hartree-fock",
+    "lu": "lu",
 }
 
 

@@ -10,9 +10,6 @@
 
 namespace kumihimo::blas {
 
-// Rows of a matrix that fits the library's integers, as all leading dimensions do.
-inline constexpr std::int64_t most_rows = std::int64_t{1} << 30;
-
 class Blas {
  public:
   // `path`: a library; empty: the first of OpenBLAS, BLIS and MKL that the loader finds. Errors: there is none; it has

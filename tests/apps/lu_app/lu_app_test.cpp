@@ -107,7 +107,7 @@ TEST(LuOverRanks, GrowthIsReported) {
 TEST(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
   const auto [status, printed] = run_processes(4, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    const LuProblem problem{.n = 30, .block = 4, .p = 2, .q = 2, .place = {}};
+    const LuProblem problem{.n = 30, .block = 4, .p = 2, .q = 2, .file = {}};
     LuRequest request;
     request.broadcast = "binomial";
     std::shared_ptr<const blas::Blas> blas = TRY(blas::Blas::open(with_blas(json::object()).value("blas", ""), "blas"));
@@ -172,7 +172,7 @@ TEST(LuOverRanks, ReadsAListOfProblems) {
   const Result<json> more = run(task, 2);
   ASSERT_FALSE(more.ok());
   EXPECT_EQ(more.error().sentence(),
-            path.string() + ": the grid P x Q must have as many ranks as the run, 2 (got 2x2); use --ranks 4");
+            path.string() + ":12: the grid P x Q must have as many ranks as the run, 2 (got 2x2); use --ranks 4");
 }
 
 TEST(LuOverRanks, WhatDoesNotFitIsRefused) {

@@ -31,7 +31,8 @@ Model flow_model() {
                    {"given", "order", "placement", "noise", "dies", "page", "by_rank", "timeline", "slow"}},
                   {"solver"},
                   {"stencil"},
-                  {"hartree_fock"}},
+                  {"hartree_fock"},
+                  {"lu"}},
       .run = run_flow,
   };
 }

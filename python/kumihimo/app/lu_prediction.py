@@ -1,0 +1,275 @@
+"""Predictions of an LU factorisation on the ranks of a described machine. The rates of updates, panels and row
+exchanges are measured here; panels go along rows of the grid, as operations of a GOAL file that a simulator times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import ceil, log2
+
+from kumihimo import _goal, _machine, _predict
+from kumihimo.app import catalogue, launches
+from kumihimo.kernel import identity
+from kumihimo.predict import simulation
+from kumihimo.predict.prediction import Setting
+from kumihimo.text.errors import wrong_value
+
+LU, VARIANT = "lu", "rows"
+MEASURED_ROWS = 3000
+RUNS = 3
+MOST_ROWS = 10_000_000
+MOST_PANELS = 500_000  # of all ranks together: half a gigabyte of operations
+PIVOT_BYTES, NUMBER_BYTES = 24, 8  # of the head of a pivot's record (src/numerics/lu/panel.hpp), and of a number
+
+
+@dataclass(frozen=True)
+class LuRates:
+    """Of one thread here, with one block. Flops a second, and seconds of a number that changes its row."""
+
+    block: int
+    updates: float
+    panels: float
+    solution: float
+    move_seconds: float
+    blas: str
+
+    def measured(self) -> dict:
+        return {
+            "processor": identity.this_machine()["processor"],
+            "threads": 1,
+            "rows": MEASURED_ROWS,
+            "runs": RUNS,
+            "block": self.block,
+            "update_gflops": self.updates * 1e-9,
+            "panel_gflops": self.panels * 1e-9,
+            "blas": self.blas,
+        }
+
+
+@dataclass(frozen=True)
+class LuQuestion:
+    rows: int
+    block: int
+    grid: tuple[int, int] | None  # P x Q; None: the application's rule
+
+
+def question(size: str | None, settings: dict[str, str]) -> LuQuestion:
+    """What the options say. BadInput: it is no problem of the application's."""
+    application = catalogue.find(LU)
+    (candidate,) = catalogue.candidates(
+        application, VARIANT, {name: value for name, value in settings.items() if name == "block"}
+    )
+    for name in settings:
+        if name not in ("block", "grid"):
+            raise wrong_value("simulate app lu takes --set block=N and --set grid=PxQ", f"'{name}'", "leave it out")
+    text = size or application.default_size
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= MOST_ROWS:
+        raise wrong_value(f"--size must be a number of rows from 1 to {MOST_ROWS}", f"'{text}'")
+    grid = settings.get("grid")
+    if grid is not None and not re.fullmatch(r"[1-9][0-9]{0,6}x[1-9][0-9]{0,6}", grid):
+        raise wrong_value("grid must be two numbers, P x Q", f"'{grid}'", "write grid=4x8")
+    block = dict(candidate.parameters).get("block") or default_block(application)
+    return LuQuestion(int(text), min(block, int(text)), tuple(map(int, grid.split("x"))) if grid else None)
+
+
+def default_block(application: catalogue.ApplicationRow) -> int:
+    rows = next(row for row in application.variants if row["name"] == VARIANT)["parameters"]
+    return next(row for row in rows if row["name"] == "block")["values"][0]
+
+
+def measure(asked: LuQuestion, seconds: float) -> LuRates:
+    """Runs the application on one thread. Raises what it says."""
+    problem = launches.AppProblem(catalogue.find(LU), str(MEASURED_ROWS), {}, "", most_iterations=1)
+    candidate = catalogue.AppCandidate(VARIANT, (("block", min(asked.block, MEASURED_ROWS)),))
+    alone = launches.Resources(1, 1, None, seconds=seconds)
+    runs = launches.run(problem, [candidate], alone, turns=RUNS, check=False).results
+    best = min(runs, key=lambda run: run["seconds"])
+    kernels = {kernel["name"]: kernel for kernel in best["kernels"]}
+
+    def rate(name: str) -> float:
+        return kernels[name]["flops"] / max(kernels[name]["seconds"], 1e-9)
+
+    moved = MEASURED_ROWS**2 / 2
+    return LuRates(
+        block=asked.block,
+        updates=rate("updates"),
+        panels=rate("panels"),
+        solution=rate("back substitution"),
+        move_seconds=kernels["row exchanges"]["seconds"] / moved,
+        blas=dict(best["answer"]).get("BLAS", ""),
+    )
+
+
+def grid_of(asked: LuQuestion, ranks: int) -> tuple[int, int]:
+    if asked.grid is None:
+        p = max(p for p in range(1, int(ranks**0.5) + 1) if ranks % p == 0)
+        return p, ranks // p
+    if asked.grid[0] * asked.grid[1] != ranks:
+        rule = f"the grid must have as many ranks as the job, {ranks}"
+        raise wrong_value(rule, "x".join(map(str, asked.grid)), "leave it out, or change --ranks")
+    return asked.grid
+
+
+def check(asked: LuQuestion, ranks: int) -> None:
+    """BadInput: it does not fit the ranks, or is too long to simulate."""
+    grid = grid_of(asked, ranks)
+    if asked.rows < max(grid):
+        raise wrong_value(f"--size must be at least {max(grid)} on a grid of {grid[0]}x{grid[1]}", asked.rows)
+    panels = ranks * ceil(asked.rows / asked.block)
+    if panels > MOST_PANELS:
+        rule = f"a prediction of {LU} has at most {MOST_PANELS} panels on all ranks together"
+        raise wrong_value(rule, panels, "use a larger --set block=N, fewer ranks or a smaller --size")
+
+
+def own(end: int, block: int, part: int, parts: int) -> int:
+    """Rows or columns before `end` of a part: src/numerics/lu/block_cyclic.hpp."""
+    whole, rest = divmod(end, block)
+    last = block if part < whole % parts else rest if part == whole % parts else 0
+    return whole // parts * block + last
+
+
+@dataclass
+class GoalRank:
+    """Operations of a rank, one computation after the other."""
+
+    lines: list[str] = field(default_factory=list)
+    last: str = ""
+    panel: str = ""  # label of the computation that made its last panel
+    computing_ns: int = 0
+
+    def add(self, operation: str, *after: str) -> str:
+        label = f"o{len(self.lines)}"
+        self.lines.append(f"{label}: {operation}")
+        self.lines += [f"{label} requires {other}" for other in after if other]
+        return label
+
+    def compute(self, seconds: float, *after: str) -> None:
+        nanoseconds = round(seconds * 1e9)
+        self.last = self.add(f"calc {nanoseconds}", self.last, *after)
+        self.computing_ns += nanoseconds
+
+
+class LuOperations:
+    """The operations of `rows` with look-ahead 1, as apps/lu_app/factorisation.cpp makes them. `message`: seconds of a
+    message of so many bytes along a column, whose exchanges meet no others."""
+
+    def __init__(
+        self,
+        asked: LuQuestion,
+        rates: LuRates,
+        grid: tuple[int, int],
+        speed: float,
+        message: Callable[[int], float],
+    ):
+        self.n, self.block, self.rates, self.speed, self.message = asked.rows, asked.block, rates, speed, message
+        self.p, self.q = grid
+        self.blocks = ceil(self.n / self.block)
+        self.rounds = ceil(log2(self.p)) if self.p > 1 else 0
+        self.ranks = [GoalRank() for _ in range(self.p * self.q)]
+        for p in range(self.p):
+            self.row(p)
+
+    def row(self, p: int) -> None:
+        """The ranks of a row of the grid: their panels come from each other."""
+        for q in range(self.q):
+            rank = self.ranks[p * self.q + q]
+            if q == 0:
+                rank.compute(self.panel_seconds(0))
+                rank.panel = rank.last
+            for b in range(self.blocks):
+                came = self.passed_on(rank, p, q, b)
+                end = min(self.n, (b + 1) * self.block)
+                columns = own(self.n + 1, self.block, q, self.q) - own(end, self.block, q, self.q)
+                if b + 1 < self.blocks and (b + 1) % self.q == q:
+                    first = min(self.block, self.n - end)
+                    rank.compute(self.update_seconds(b, p, first) + self.panel_seconds(b + 1), came)
+                    rank.panel = rank.last
+                    columns -= first
+                rank.compute(self.update_seconds(b, p, columns), came)
+            rank.compute(self.n**2 / (self.p * self.q) / (self.rates.solution * self.speed) + self.solution_messages())
+
+    def passed_on(self, rank: GoalRank, p: int, q: int, b: int) -> str:
+        """Panel b comes from the left neighbour, unless it is this rank's, and goes to the right one: a chain."""
+        owner = b % self.q
+        if self.q == 1:
+            return ""
+        size = NUMBER_BYTES * (2 + self.block * (1 + self.block + self.rows_below(b, p)))
+        came = rank.panel
+        if q != owner:
+            came = rank.add(f"recv {size}b from {p * self.q + (q - 1) % self.q} tag {b}")
+        if (q + 1) % self.q != owner:
+            rank.add(f"send {size}b to {p * self.q + (q + 1) % self.q} tag {b}", came)
+        return came if q != owner else ""
+
+    def rows_below(self, b: int, p: int) -> int:
+        end = min(self.n, (b + 1) * self.block)
+        return own(self.n, self.block, p, self.p) - own(end, self.block, p, self.p)
+
+    def panel_seconds(self, b: int) -> float:
+        """The column waits for its slowest process at every pivot."""
+        width = min(self.block, self.n - b * self.block)
+        rows = max(self.rows_below(b, p) + (width if b % self.p == p else 0) for p in range(self.p))
+        pivot = self.message(PIVOT_BYTES + 2 * NUMBER_BYTES * width) * self.rounds
+        return rows * width**2 / (self.rates.panels * self.speed) + width * pivot
+
+    def update_seconds(self, b: int, p: int, columns: int) -> float:
+        width = min(self.block, self.n - b * self.block)
+        flops = columns * (width**2 + 2 * width * self.rows_below(b, p))
+        moved = width * columns
+        seconds = flops / (self.rates.updates * self.speed) + moved * self.rates.move_seconds / self.speed
+        if self.p > 1 and columns > 0:  # a ring of rows of U, then the rows that they displace
+            part = NUMBER_BYTES * moved // self.p
+            seconds += 2 * (self.p - 1) * self.message(part)
+        return seconds
+
+    def solution_messages(self) -> float:
+        """Of each block a reduction along a row and a broadcast along a column."""
+        depth = sum(ceil(log2(n)) for n in (self.p, self.q) if n > 1)
+        return self.blocks * depth * self.message(NUMBER_BYTES * self.block)
+
+    def goal(self) -> str:
+        text = [f"num_ranks {len(self.ranks)}"]
+        for number, rank in enumerate(self.ranks):
+            text += [f"rank {number} {{", *rank.lines, "}"]
+        return "\n".join(text) + "\n"
+
+
+def predicted(asked: LuQuestion, rates: LuRates, job: _machine.Job, model: str, speed: float) -> dict:
+    """A factorisation and its solution on the ranks of a job. `speed`: of a core there, relative to one here."""
+    ranks = job.rank_space.ranks
+    grid = grid_of(asked, ranks)
+    setting = Setting(model, job)
+    parameters = _predict.loggops(setting.place).parameters
+    start, each = (parameters.L + 2 * parameters.o) * 1e-12, parameters.G * 1e-15
+    operations = LuOperations(asked, rates, grid, speed, lambda size: start + each * size)
+    ran = setting.predict(_goal.read(operations.goal().encode(), LU)).members
+    work = [rank.computing_ns * 1e-9 for rank in operations.ranks]
+    gflops = asked.rows**2 * (2 / 3 * asked.rows + 1.5) * 1e-9 / ran["seconds"]
+    return {
+        "application": LU,
+        "ranks": ranks,
+        "grid": list(grid),
+        "rows": asked.rows,
+        "block": asked.block,
+        "seconds": ran["seconds"],
+        "gflops": gflops,
+        "share_of_updates": gflops * 1e9 / (rates.updates * speed * ranks),
+        "computing_seconds": sum(work) / ranks,
+        "uneven_seconds": max(work) - sum(work) / ranks,
+        "waiting_seconds": max(0.0, round(ran["seconds"] - max(work), 12)),
+        "messages": ran["messages"],
+        "machine": job.machine.name,
+        "shape": simulation.shape_of(job.machine),
+        "model": model,
+    }
+
+
+def assumed(machine: str, speed: float) -> list[str]:
+    """What the times rest on beside measurements."""
+    as_fast = "as fast as" if speed == 1 else f"{speed:g} times as fast as"
+    return [
+        f"a core of {machine} is {as_fast} the one here (--speed), and each rank has one thread",
+        "panels go along rows of the grid in a chain, and take what the machine file says",
+        "exchanges along columns take the time of LogGP, and meet no other messages",
+    ]
