@@ -2,7 +2,7 @@
 """Transforms of a cube beside FFTW's MPI transforms, mpi4py-fft and dtFFT, and of bands of plane waves beside SpFFT, in
 one interleaved run each.
 
-    .venv/bin/python bench/fft/compare.py [--size 256] [--sphere 96] [--ranks 2,4] [--rounds 5] [--pairs 5]
+    .venv/bin/python bench/fft/compare.py [--size 256] [--sphere 96] [--ranks 2,4] [--rounds 5] [--pairs 4]
                                           [--bands 16] [--dtfft PYTHON]
 
 Every round launches each candidate once, in a new order. A launch makes its plans, runs one pair of transforms, forward
@@ -40,7 +40,7 @@ def main() -> None:
     words.add_argument("--sphere", default="96", help="size of the grid of plane waves")
     words.add_argument("--ranks", default="2,4")
     words.add_argument("--rounds", type=int, default=5)
-    words.add_argument("--pairs", default="5")
+    words.add_argument("--pairs", default="4")
     words.add_argument("--bands", default="16", help="of plane waves")
     words.add_argument("--dtfft", default="")
     asked = words.parse_args()
