@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -20,8 +21,7 @@ constexpr int frequencies = 8;
 
 double largest_of(Runtime& runtime, double mine) { return runtime.processes().largest({mine})[0]; }
 
-// NaN compares with nothing: it must be an error.
-double larger(double a, double b) { return b <= a ? a : b; }
+// NaN compares with nothing: it is an error without end.
 double size_of(const Complex& difference) {
   const double size = std::abs(difference);
   return std::isnan(size) ? std::numeric_limits<double>::infinity() : size;
@@ -44,7 +44,7 @@ double error_by_golden(const FftProblem& problem, const PointBox& box, Transform
     for (std::int64_t x = box.begin[0]; x < box.end[0]; ++x)
       for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y)
         for (std::int64_t z = box.begin[2]; z < box.end[2]; ++z)
-          error = larger(error, size_of(*next++ - expected[static_cast<std::size_t>((x * n[1] + y) * n[2] + z)]));
+          error = std::max(error, size_of(*next++ - expected[static_cast<std::size_t>((x * n[1] + y) * n[2] + z)]));
   }
   return error;
 }
@@ -67,7 +67,7 @@ double error_by_sums(const FftProblem& problem, const PointBox& box, const Grid&
     if (fft::common_box(only, box) != only) continue;
     const std::int64_t place =
         ((k[0] - box.begin[0]) * box.length(1) + k[1] - box.begin[1]) * box.length(2) + k[2] - box.begin[2];
-    error = larger(error, size_of(found[band * box.points() + place] - Complex(expected[0], expected[1])));
+    error = std::max(error, size_of(found[band * box.points() + place] - Complex(expected[0], expected[1])));
   }
   return error;
 }
@@ -99,7 +99,7 @@ nlohmann::json verdict(const FftProblem& problem, const FoundErrors& found, cons
   const double points = problem.points(), rms = std::sqrt(totals[0] / found.given);
   const double rms_after = std::sqrt(totals[0] / static_cast<double>(problem.bands));
   const double error =
-      larger(largest_of(runtime, found.transformed) / rms_after, largest_of(runtime, found.back) / rms);
+      std::max(largest_of(runtime, found.transformed) / rms_after, largest_of(runtime, found.back) / rms);
   const double bound = 1e-14 * std::max(1.0, std::log2(points));
   const double parseval = std::abs(totals[1] / (totals[0] * points) - 1);
   const double bound_of_squares =
@@ -127,7 +127,7 @@ nlohmann::json check(const FftProblem& problem, const Grid& spectrum, const Grid
         for (std::int64_t z = given.begin[2]; z < given.end[2]; ++z) {
           const Complex value = value_at(n, band, x, y, z);
           errors.squares_before += std::norm(value);
-          errors.back = larger(errors.back, size_of(*found++ / points - value));
+          errors.back = std::max(errors.back, size_of(*found++ / points - value));
         }
   if (points <= most_for_golden) {
     errors.transformed = error_by_golden(
@@ -162,7 +162,7 @@ nlohmann::json check_sphere(const FftProblem& problem, std::span<const std::int3
       for (std::int64_t k = -column.reach; k <= column.reach; ++k) {
         const Complex value = value_at(n, band, column.x, column.y, fft::place_of(k, n[2]));
         errors.squares_before += std::norm(value);
-        errors.back = larger(errors.back, size_of(*found++ / problem.points() - value));
+        errors.back = std::max(errors.back, size_of(*found++ / problem.points() - value));
       }
     }
   const auto value = [&](std::int64_t band, std::int64_t x, std::int64_t y, std::int64_t z) {
@@ -173,18 +173,24 @@ nlohmann::json check_sphere(const FftProblem& problem, std::span<const std::int3
     errors.transformed = error_by_golden(problem, box, TransformDirection::backward, grid, value);
     return verdict(problem, errors, "the grid by the golden copy, back to the coefficients, and Parseval", runtime);
   }
-  std::vector<Complex> row(static_cast<std::size_t>(n[2]));
+  std::array<std::vector<Complex>, 3> roots;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    roots[axis] = fft::golden::roots_of_unity(n[axis], TransformDirection::backward);
+  const auto root = [&](std::size_t axis, std::int64_t product) {
+    return roots[axis][static_cast<std::size_t>(product % n[axis])];
+  };
   errors.transformed = error_by_sums(problem, box, grid, runtime, [&](const Triple& r, std::int64_t band) {
-    Complex sum = 0;
+    std::complex<long double> sum = 0;
     for (const std::int32_t number : columns) {
       const fft::WaveColumn& column = sphere.columns[static_cast<std::size_t>(number)];
-      const PointBox line{{column.x, column.y, 0}, {column.x + 1, column.y + 1, n[2]}};
-      sum += fft::golden::frequency(n, line, r, TransformDirection::backward, [&](std::int64_t x, std::int64_t y) {
-        for (std::int64_t z = 0; z < n[2]; ++z) row[static_cast<std::size_t>(z)] = value(band, x, y, z);
-        return row.data();
-      });
+      Complex of_column = 0;
+      for (std::int64_t k = -column.reach; k <= column.reach; ++k) {
+        const std::int64_t z = fft::place_of(k, n[2]);
+        of_column += value_at(n, band, column.x, column.y, z) * root(2, z * r[2]);
+      }
+      sum += std::complex<long double>(of_column * root(0, column.x * r[0]) * root(1, column.y * r[1]));
     }
-    return sum;
+    return Complex(static_cast<double>(sum.real()), static_cast<double>(sum.imag()));
   });
   return verdict(problem, errors, "8 points by their definition, back to the coefficients, and Parseval", runtime);
 }

@@ -17,7 +17,7 @@ namespace kumihimo::fft3d {
 //   - Parseval: the squares of the spectrum must sum to those of the values times the number of points.
 // An error is relative to the root of the mean square of what is expected. The bound for the first two is 1e-14
 // log2(N): the root mean square of rounding grows as the root of log2(N) (J. Schatzman, SIAM J. Sci. Comput. 17 (1996)
-// 1150); for sums of N squares N roundings. Collective.
+// 1150). Parseval's sums of N squares may differ by N roundings more. Collective.
 nlohmann::json check(const FftProblem& problem, const Grid& spectrum, const Grid& back, application::Runtime& runtime);
 
 // The same of a sphere: `grid` is the rank's part (all x and y) of the sums over coefficients, `back` the coefficients

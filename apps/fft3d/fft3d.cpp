@@ -123,17 +123,19 @@ Result<Grids> grids_of(const FftProblem& problem, const Transforms& transforms, 
 
 Status check_memory(const FftProblem& problem, const FftVariant& variant, const TransformWay& way, Runtime& runtime) {
   const std::int32_t rank = runtime.rank();
-  const auto of_box = [&](std::size_t axis) {
-    return static_cast<double>(problem.bands * problem.pencils.box(axis, rank).points() *
-                               static_cast<std::int64_t>(sizeof(Complex)));
+  const auto of_box = [&](std::size_t axis) { // may be beyond 63 bits
+    return static_cast<double>(problem.bands) * static_cast<double>(problem.pencils.box(axis, rank).points()) *
+           sizeof(Complex);
   };
   double bytes = 2 * of_box(2) + of_box(0);
-  if (problem.sphere) // the grid, and what is small beside it
-    bytes = of_box(0) * (1 + 3 * static_cast<double>(problem.sphere->coefficients()) / problem.points());
-  else if (!variant.is_golden)
+  if (problem.sphere) { // the grid, and coefficients twice
+    const double share = static_cast<double>(problem.sphere->coefficients()) / problem.points();
+    bytes = of_box(0) * (1 + 2 * share) + bytes_needed(*problem.sphere, runtime.ranks(), problem.bands, way);
+  } else if (!variant.is_golden) {
     bytes += bytes_needed(problem.pencils, rank, problem.bands, way);
-  else if (rank == 0)
+  } else if (rank == 0) {
     bytes += 3 * problem.points() * sizeof(Complex);
+  }
   return runtime.agree(runtime.check_memory(bytes));
 }
 
@@ -233,13 +235,6 @@ constexpr application::ApplicationOption options[] = {
     {"planning", "seconds that FFTW may measure for a plan; 0: estimate", "SECONDS", "1"},
     {"library", "FFTW, or a library with its interface, by path [default: the first that is found]", "PATH", ""}};
 
-// Fewer planes, of the same rows.
-std::vector<application::ProblemShare> shares(std::string_view size) {
-  const auto points = application::parse_box(size, std::int64_t{1} << 20);
-  if (!points || (*points)[0] < 128) return {};
-  return {{fmt::format("{}x{}x{}", (*points)[0] / 4, (*points)[1], (*points)[2]), 4, 1}};
-}
-
 constexpr std::string_view usual[] = {"window", "fused"};
 
 } // namespace
@@ -255,7 +250,6 @@ application::Application description() {
       .variants = application::descriptions(variants()),
       .methods = {},
       .options = options,
-      .shares = &shares,
       .sample = 3,
       .usual = usual,
       .golden_may_be_chosen = false,

@@ -11,9 +11,6 @@
 namespace kumihimo::lu_app {
 namespace {
 
-// Larger of the two; a NaN wins.
-double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
-
 // MPI's maximum may drop a NaN.
 std::vector<double> largest(application::Processes& processes, std::vector<double> values) {
   std::vector<double> is_nan;
@@ -30,6 +27,8 @@ std::vector<double> largest(application::Processes& processes, std::vector<doubl
 
 } // namespace
 
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
 Result<lu::SolutionNorms> norms_of(const std::vector<double>& x, const LuProblem& problem, const LuRequest& request,
                                    ProcessGrid& grid, application::Processes& processes) {
   const lu::BlockCyclic rows{problem.n, problem.block, problem.p}, columns{problem.n, problem.block, problem.q};
@@ -44,7 +43,7 @@ Result<lu::SolutionNorms> norms_of(const std::vector<double>& x, const LuProblem
       sums[own + i] += std::fabs(column[i]);
     }
   }
-  if (Status s = grid.row->sum(sums); !s) return s.error();
+  if (Status s = processes.agree(grid.row->sum(sums)); !s) return s.error();
   matrix.fill(problem.n, rows, grid.p, b.data());
   std::vector<double> norms(4);
   for (std::size_t i = 0; i < own; ++i) {

@@ -13,6 +13,8 @@ namespace kumihimo::lu_app {
 
 inline constexpr std::int64_t most_rows_of_factors = 1024; // of the check of factors, which gathers the matrix
 
+double larger(double a, double b); // NaN if one of them is
+
 // A is made again. Collective.
 Result<lu::SolutionNorms> norms_of(const std::vector<double>& x, const LuProblem& problem, const LuRequest& request,
                                    ProcessGrid& grid, application::Processes& processes);
@@ -20,9 +22,10 @@ Result<lu::SolutionNorms> norms_of(const std::vector<double>& x, const LuProblem
 // The factors, whole, in the order of rows of the end. Collective.
 Result<std::vector<double>> gathered(LuFactorisation& factors, application::Runtime& runtime);
 
-// |P A - L U| <= gamma |L| |U| in every entry, with gamma = n eps / (1 - n eps) (Higham, Accuracy and Stability of
-// Numerical Algorithms, theorem 9.3), in whatever order the sums were added; and with row pivoting the pivots of the
-// golden copy.
+// |P A - L U| <= 2 gamma |L| |U| in every entry, in whatever order the sums were added: gamma = m u / (1 - m u), u the
+// unit roundoff, of the factorisation (Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3, with m = n
+// + 1, since columns are multiplied by a rounded reciprocal of the pivot), and as much for the product that checks it.
+// With row pivoting also the pivots of the golden copy.
 struct FactorCheck {
   double worst = 0;                  // |P A - L U| over its bound, the largest
   std::int64_t different_pivots = 0; // with row pivoting

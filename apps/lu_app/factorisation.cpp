@@ -70,10 +70,11 @@ Result<std::unique_ptr<LuFactorisation>> LuFactorisation::make(const LuProblem& 
   return made;
 }
 
-Status LuFactorisation::accept_messages() {
+Status LuFactorisation::accept_messages(application::Processes& processes) {
   const Collective longest =
       make_collective(CollectiveKind::bcast, grid_.row->ranks(), panels_[0].message.size(), DataType::float64);
-  if (Status s = grid_.row->accept(longest, request_.broadcast); !s) return s;
+  // One row may refuse what another one accepts, and columns cross rows.
+  if (Status s = processes.agree(grid_.row->accept(longest, request_.broadcast)); !s) return s;
   return grid_.column->accept_blocks(rows_.block * std::max<std::int64_t>(1, own_columns_));
 }
 

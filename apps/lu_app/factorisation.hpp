@@ -33,7 +33,7 @@ class LuFactorisation {
                                                        ProcessGrid& grid, const blas::Blas& blas);
 
   // All that follow are collective. Before factor(). Error: `broadcast` names no broadcast that fits.
-  Status accept_messages();
+  Status accept_messages(application::Processes& processes);
   // Errors: the matrix is singular or holds a NaN, on all ranks; those of the transport.
   Status factor();
   Result<std::vector<double>> solve(); // x, whole, on all ranks
@@ -74,7 +74,6 @@ class LuFactorisation {
   void move_own_rows(const lu::RowMoves& moves, std::int64_t begin, std::int64_t end, double* u);
   Status move_rows_of_ranks(const lu::RowMoves& moves, std::int64_t first, std::int64_t begin, std::int64_t end,
                             double* u);
-  Result<std::vector<double>> solve_blocks();
 
   const LuRequest& request_;
   ProcessGrid& grid_;

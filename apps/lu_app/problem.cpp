@@ -44,10 +44,11 @@ constexpr int line_of_sizes = 6, line_of_grids = 12;
 
 Status fits(const LuProblem& each, std::int32_t ranks) {
   const auto place = [&](int line) { return each.file.empty() ? "" : fmt::format("{}:{}: ", each.file, line); };
-  if (each.p * each.q != ranks)
+  const std::int64_t needed = std::int64_t{each.p} * each.q;
+  if (needed != ranks)
     return wrong_value(
         fmt::format("{}the grid P x Q must have as many ranks as the run, {}", place(line_of_grids), ranks),
-        fmt::format("{}x{}", each.p, each.q), fmt::format("use --ranks {}", each.p * each.q));
+        fmt::format("{}x{}", each.p, each.q), fmt::format("use --ranks {}", needed));
   const std::int32_t least = std::max(each.p, each.q);
   if (each.n < least)
     return wrong_value(

@@ -37,18 +37,18 @@ Status UnderWay::wait_for(const ProgramRun& run) {
 Result<std::unique_ptr<ProgramRun>> ProgramRun::compile(const ProgramSet& set, Rank rank, UnderWay& others,
                                                         const transport::Reduction& reduction, transport::Stream stream,
                                                         bool in_place_safe) {
-  try {
-    execute::CompiledProgram program = TRY(execute::compile(set, rank, {.hints = {}, .in_place_safe = in_place_safe}));
-    return std::unique_ptr<ProgramRun>(new ProgramRun(std::move(program), others, reduction, stream));
-  } catch (const std::bad_alloc&) { // the other ranks may have to learn of it
-    return failed("out of memory", {}, "use a smaller size or more ranks");
-  }
+  execute::CompiledProgram program = TRY(execute::compile(set, rank, {.hints = {}, .in_place_safe = in_place_safe}));
+  return std::unique_ptr<ProgramRun>(new ProgramRun(std::move(program), others, reduction, stream));
 }
 
 Result<std::unique_ptr<ProgramRun>> ProgramRun::make(const ProgramSet& set, Rank rank, UnderWay& others,
                                                      const transport::Reduction& reduction, transport::Stream stream,
                                                      bool in_place_safe) {
-  Result<std::unique_ptr<ProgramRun>> made = compile(set, rank, others, reduction, stream, in_place_safe);
+  Result<std::unique_ptr<ProgramRun>> made = failed("out of memory", {}, "use a smaller size or more ranks");
+  try {
+    made = compile(set, rank, others, reduction, stream, in_place_safe);
+  } catch (const std::bad_alloc&) { // the other ranks must learn of it, below
+  }
   if (!made) {
     transport::Demands none;
     none.impossible = true;

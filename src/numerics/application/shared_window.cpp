@@ -8,27 +8,63 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 namespace kumihimo::application {
 namespace {
 
+using shared_memory::SharedFile;
+
 constexpr std::int64_t page = 4096;
 
 // At the beginning of the file, which is zero at first.
-struct MeetingPlace {
+struct Barrier {
   std::atomic<std::int32_t> arrived;
-  alignas(64) std::atomic<std::uint32_t> meetings;
+  alignas(64) std::atomic<std::uint32_t> completed; // barriers so far
 };
-static_assert(sizeof(MeetingPlace) <= page && std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(sizeof(Barrier) <= page && std::atomic<std::uint32_t>::is_always_lock_free);
+
+Barrier& barrier_in(std::byte* memory) { return *reinterpret_cast<Barrier*>(memory); }
 
 // A name as two numbers that doubles hold exactly, known to all ranks.
-shared_memory::SharedFile::Name name_of_rank_0(Processes& processes,
-                                               const std::optional<shared_memory::SharedFile>& own) {
+SharedFile::Name name_of_rank_0(Processes& processes, const std::optional<SharedFile>& own) {
   const auto name = static_cast<std::uint64_t>(own ? own->name() : 0);
   const std::vector<double> halves =
       processes.largest({static_cast<double>(name >> 32), static_cast<double>(name & 0xFFFFFFFFU)});
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(halves[0]) << 32 | static_cast<std::uint64_t>(halves[1]));
+}
+
+// Whether the threads of all ranks outnumber the processors that any of them may run on.
+bool is_oversubscribed(Processes& processes) {
+  const std::vector<int>& own = threads::allowed_processors();
+  const double highest = processes.largest({static_cast<double>(*std::max_element(own.begin(), own.end()))})[0];
+  std::vector<double> allowed(static_cast<std::size_t>(highest) + 1);
+  for (const int processor : own) allowed[static_cast<std::size_t>(processor)] = 1;
+  allowed = processes.largest(allowed);
+  return processes.total({static_cast<double>(threads::count())})[0] >
+         std::accumulate(allowed.begin(), allowed.end(), 0.0);
+}
+
+// The file of rank 0, open on all ranks and without a name: if a rank is killed, the system frees its memory. Nothing
+// is allocated yet. Collective.
+Result<SharedFile> common_file(Processes& processes, std::int64_t bytes) {
+  std::optional<SharedFile> file;
+  Status mine = Nothing{};
+  const auto keep = [&](Result<SharedFile> opened) {
+    if (opened)
+      file.emplace(std::move(*opened));
+    else
+      mine = opened.error();
+  };
+  if (processes.rank() == 0) keep(SharedFile::create(bytes));
+  if (Status s = processes.agree(mine); !s) return s.error();
+  const SharedFile::Name name = name_of_rank_0(processes, file);
+  if (processes.rank() != 0) keep(SharedFile::open(name));
+  if (Status s = processes.agree(mine); !s) return s.error();
+  file->unlink();
+  return std::move(*file);
 }
 
 } // namespace
@@ -37,44 +73,33 @@ Result<std::unique_ptr<SharedWindow>> SharedWindow::make(Processes& processes, s
   const std::vector<std::int64_t> nodes = processes.node_of_rank();
   if (std::adjacent_find(nodes.begin(), nodes.end(), std::not_equal_to<>()) != nodes.end())
     return not_applicable("ranks can share a window only on one node", {}, "use messages");
-  std::unique_ptr<SharedWindow> made(new SharedWindow);
+  std::unique_ptr<SharedWindow> made(new SharedWindow(TRY(processes.transport())));
   made->ranks_ = processes.ranks();
-  made->oversubscribed_ = made->ranks_ > static_cast<std::int32_t>(threads::allowed_processors().size());
+  made->oversubscribed_ = is_oversubscribed(processes);
+  const auto rank = static_cast<std::size_t>(processes.rank());
   std::vector<double> parts(static_cast<std::size_t>(made->ranks_));
-  parts[static_cast<std::size_t>(processes.rank())] = static_cast<double>((bytes + page - 1) / page);
+  parts[rank] = static_cast<double>((bytes + page - 1) / page);
   made->bytes_ = page;
   for (const double pages : processes.largest(parts)) {
     made->first_.push_back(made->bytes_);
     made->bytes_ += static_cast<std::int64_t>(pages) * page;
   }
 
-  std::optional<shared_memory::SharedFile> file;
-  Status mine = Nothing{};
-  if (processes.rank() == 0) {
-    if (Result<shared_memory::SharedFile> created = shared_memory::SharedFile::create(made->bytes_))
-      file.emplace(std::move(*created)), mine = file->allocate(0, made->bytes_);
-    else
-      mine = created.error();
-  }
-  if (Status s = processes.agree(mine); !s) return s.error();
-  const shared_memory::SharedFile::Name name = name_of_rank_0(processes, file);
-  if (processes.rank() != 0) {
-    if (Result<shared_memory::SharedFile> opened = shared_memory::SharedFile::open(name))
-      file.emplace(std::move(*opened));
-    else
-      mine = opened.error();
-  }
+  const SharedFile file = TRY(common_file(processes, made->bytes_));
+  // Each rank allocates and touches its own part, so that it lies near the rank.
+  const std::int64_t first = made->first_[rank], own = static_cast<std::int64_t>(parts[rank]) * page;
+  Status mine = processes.rank() == 0 ? file.allocate(0, page) : Status(Nothing{});
+  if (mine && own > 0) mine = file.allocate(first, own);
   if (mine) {
-    if (const Result<std::byte*> mapped = file->map(made->bytes_))
+    if (const Result<std::byte*> mapped = file.map(made->bytes_))
       made->memory_ = *mapped;
     else
       mine = mapped.error();
   }
   if (Status s = processes.agree(mine); !s) return s.error();
-#ifdef MADV_POPULATE_WRITE // else the first use of each page is slow
-  madvise(made->memory_, static_cast<std::size_t>(made->bytes_), MADV_POPULATE_WRITE);
+#ifdef MADV_POPULATE_WRITE // advice: without it the first use of each page is slower
+  if (own > 0) static_cast<void>(madvise(made->memory_ + first, static_cast<std::size_t>(own), MADV_POPULATE_WRITE));
 #endif
-  processes.barrier();
   return made;
 }
 
@@ -83,17 +108,22 @@ SharedWindow::~SharedWindow() {
 }
 
 void SharedWindow::arrive() {
-  auto& place = *reinterpret_cast<MeetingPlace*>(memory_);
-  ++meeting_;
-  if (place.arrived.fetch_add(1, std::memory_order_acq_rel) != ranks_ - 1) return;
-  place.arrived.store(0, std::memory_order_relaxed);
-  place.meetings.store(meeting_, std::memory_order_release);
+  Barrier& barrier = barrier_in(memory_);
+  ++arrivals_;
+  if (barrier.arrived.fetch_add(1, std::memory_order_acq_rel) != ranks_ - 1) return;
+  barrier.arrived.store(0, std::memory_order_relaxed);
+  barrier.completed.store(arrivals_, std::memory_order_release);
 }
 
-void SharedWindow::wait() {
-  const auto& place = *reinterpret_cast<const MeetingPlace*>(memory_);
+Status SharedWindow::wait() {
+  const Barrier& barrier = barrier_in(memory_);
   shared_memory::SpinWait spin(oversubscribed_);
-  while (place.meetings.load(std::memory_order_acquire) != meeting_) spin.turn();
+  while (barrier.completed.load(std::memory_order_acquire) != arrivals_) {
+    if (!spin.turn() || !transport_) continue;
+    transport_->poll();
+    if (transport_->has_failed()) return transport_->error();
+  }
+  return Nothing{};
 }
 
 } // namespace kumihimo::application

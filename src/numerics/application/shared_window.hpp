@@ -1,8 +1,9 @@
-// Memory that the ranks of one node share: each has a part that it writes, and reads the parts of the others.
+// Memory that the ranks of one node share: each writes a part of its own, and reads the parts of the others.
 #pragma once
 
 #include "application/processes.hpp"
 #include "base/result.hpp"
+#include "transport/transport.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,19 +21,21 @@ class SharedWindow {
   SharedWindow& operator=(const SharedWindow&) = delete;
 
   std::byte* part(std::int32_t rank) const { return memory_ + first_[static_cast<std::size_t>(rank)]; }
-  // What ranks wrote before they arrived is seen by whoever has waited until all had. All ranks arrive as often; a rank
-  // waits for its last arrival before the next one.
+
+  // A barrier in two halves: a rank that has waited sees what all ranks wrote before they arrived. Each rank calls both
+  // by turns, arrive() first. Error: the transport of the ranks has failed, or its time limit has passed.
   void arrive();
-  void wait();
+  Status wait();
 
  private:
-  SharedWindow() = default;
+  explicit SharedWindow(transport::Transport* transport) : transport_(transport) {}
+  transport::Transport* transport_; // null: one rank
   std::byte* memory_ = nullptr;
   std::int64_t bytes_ = 0;
   std::vector<std::int64_t> first_; // of each rank's part; pages of its own
   std::int32_t ranks_ = 1;
-  bool oversubscribed_ = false; // more ranks than processors
-  std::uint32_t meeting_ = 0;   // that this rank has arrived at
+  bool oversubscribed_ = false; // more threads than processors
+  std::uint32_t arrivals_ = 0;  // of this rank
 };
 
 } // namespace kumihimo::application

@@ -88,15 +88,12 @@ class WindowExchange final : public BlockExchange {
 
   Complex* block_to(std::int32_t rank) override { return part(rank_) + first_to_[static_cast<std::size_t>(rank)]; }
   Complex* block_from(std::int32_t rank) override { return part(rank) + first_from_[static_cast<std::size_t>(rank)]; }
-  void reserve() override { window_->wait(); }
+  Status reserve() override { return window_->wait(); }
   Status start() override {
     window_->arrive();
     return Nothing{};
   }
-  Status finish() override {
-    window_->wait();
-    return Nothing{};
-  }
+  Status finish() override { return window_->wait(); }
   void release() override { window_->arrive(); }
 
  private:

@@ -18,10 +18,10 @@ class BlockExchange {
   virtual fft::Complex* block_from(std::int32_t rank) = 0; // which it reads
 
   // For each exchange, in this order:
-  virtual void reserve() {}    // waits until blocks may be written
-  virtual Status start() = 0;  // they are written
-  virtual Status finish() = 0; // waits until blocks may be read
-  virtual void release() {}    // they are read
+  virtual Status reserve() { return Nothing{}; } // waits until blocks may be written
+  virtual Status start() = 0;                    // they are written
+  virtual Status finish() = 0;                   // waits until blocks may be read
+  virtual void release() {}                      // they are read
 
   virtual double bytes_sent() const { return 0; } // by messages to other ranks
 };

@@ -14,9 +14,15 @@ using fft::Brick, fft::Complex, fft::TransformDirection, fft::LineStage, fft::Ra
 
 using Axes = std::vector<std::size_t>;
 
+// Planes of y and z are one block where they are not much longer than asked for.
+constexpr std::int64_t longest_plane = 8; // blocks
+
 // The axes of each stage: lines along z, y and x, or planes of y and z and then lines along x.
-std::vector<Axes> stages_of(const RankPencils& pencils, TransformDirection direction) {
-  std::vector<Axes> stages = pencils.columns == 1 ? std::vector<Axes>{{1, 2}, {0}} : std::vector<Axes>{{2}, {1}, {0}};
+std::vector<Axes> stages_of(const RankPencils& pencils, TransformDirection direction, std::int64_t block_bytes) {
+  const double plane =
+      static_cast<double>(pencils.points[1]) * static_cast<double>(pencils.points[2]) * sizeof(Complex);
+  const bool planes = pencils.columns == 1 && plane <= static_cast<double>(longest_plane * block_bytes);
+  std::vector<Axes> stages = planes ? std::vector<Axes>{{1, 2}, {0}} : std::vector<Axes>{{2}, {1}, {0}};
   if (direction == TransformDirection::backward) std::reverse(stages.begin(), stages.end());
   return stages;
 }
@@ -47,12 +53,13 @@ class DistributedFft::Pipeline {
                                                 TransformDirection direction, fft::LineLibrary& library,
                                                 Runtime& runtime, KernelTimes& times) {
     std::unique_ptr<Pipeline> made(new Pipeline(way, bands, runtime, times));
-    const Result<Nothing> stages = made->plan(stages_of(pencils, direction), pencils, direction, library);
+    const Result<Nothing> stages =
+        made->plan(stages_of(pencils, direction, way.block_bytes), pencils, direction, library);
     if (Status s = runtime.agree_on(stages); !s) return s.error();
     const std::int64_t at_once = made->way_.bands_at_once, rest = bands % at_once;
     const std::int64_t slots = way.overlaps && bands > at_once ? 2 : 1;
-    for (std::int64_t slot = 0; slot < slots; ++slot) made->slots_.push_back(TRY(made->slot_of(pencils, at_once)));
-    if (rest > 0) made->rest_ = TRY(made->slot_of(pencils, rest));
+    for (std::int64_t slot = 0; slot < slots; ++slot) made->slots_.push_back(TRY(made->slot_of(at_once)));
+    if (rest > 0) made->rest_ = TRY(made->slot_of(rest));
     return made;
   }
 
@@ -116,7 +123,7 @@ class DistributedFft::Pipeline {
     return Nothing{};
   }
 
-  Result<Slot> slot_of(const RankPencils&, std::int64_t bands) {
+  Result<Slot> slot_of(std::int64_t bands) {
     Slot slot;
     for (std::size_t stage = 0; stage + 1 < stages_.size(); ++stage) {
       const TranspositionTask task{boxes_[stage], boxes_[stage + 1], bands};
@@ -140,10 +147,11 @@ class DistributedFft::Pipeline {
     Transposition* const after = stage + 1 < stages_.size() ? slot[stage].get() : nullptr;
     if (before)
       if (Status s = times_.timed(exchange_row_, [&] { return before->finish(); }); !s) return s;
-    if (after) after->reserve();
+    if (after)
+      if (Status s = after->reserve(); !s) return s;
     const PointBox& box = stages_[stage].box();
     const std::int64_t points = box.points();
-    // It is read alone.
+    // It is not written.
     const Brick input = fft::dense_brick(box, const_cast<Complex*>(in) + first * points);
     const Brick output = fft::dense_brick(box, out + first * points);
     const Brick packed = fft::dense_brick(box, packed_[stage].data());
@@ -227,12 +235,29 @@ double DistributedFft::flops() const { return forward_->flops(); }
 double DistributedFft::bytes_sent() const { return forward_->bytes_sent(); }
 
 double bytes_needed(const RankPencils& pencils, std::int32_t rank, std::int64_t bands, const TransformWay& way) {
-  const auto at_once = static_cast<double>(std::clamp<std::int64_t>(way.bands_at_once, 1, bands));
+  const std::int64_t at_once = std::clamp<std::int64_t>(way.bands_at_once, 1, bands), rest = bands % at_once;
+  const double slots = way.overlaps && bands > at_once ? 2 : 1;
+  const double exchanged = slots * static_cast<double>(at_once) + static_cast<double>(rest);
   double points = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    points = std::max(points, static_cast<double>(pencils.box(axis, rank).points()));
-  const double arrays = 2 * (pencils.columns == 1 ? 1 : 2) * (way.through_window ? 1 : 2) + (way.packs ? 6 : 0);
-  return arrays * (way.overlaps ? 2 : 1) * at_once * points * sizeof(Complex);
+  for (const TransformDirection direction : {TransformDirection::forward, TransformDirection::backward}) {
+    const std::vector<Axes> stages = stages_of(pencils, direction, way.block_bytes);
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      const PointBox before = pencils.box(stages[stage][0], rank);
+      const auto own = static_cast<double>(before.points());
+      const double block = std::max(static_cast<double>(way.block_bytes) / sizeof(Complex),
+                                    stages[stage].size() == 2
+                                        ? static_cast<double>(before.length(1)) * static_cast<double>(before.length(2))
+                                        : 4 * static_cast<double>(pencils.points[stages[stage][0]]));
+      points += std::min(block, own) * threads::count();
+      if (stage + 1 == stages.size()) continue;
+      const PointBox after = pencils.box(stages[stage + 1][0], rank);
+      const auto next = static_cast<double>(after.points());
+      const bool moves = pencils.boxes(stages[stage][0]) != pencils.boxes(stages[stage + 1][0]);
+      points += exchanged * (!moves ? own : way.through_window ? padded_points(before) : own + next);
+      if (way.packs) points += static_cast<double>(at_once) * (own + next);
+    }
+  }
+  return points * sizeof(Complex);
 }
 
 } // namespace kumihimo::distributed_fft

@@ -19,8 +19,8 @@
 
 namespace kumihimo::distributed_fft {
 
-// How a transform is computed. The answer has the same bits whatever these say, but for `block_bytes`, by which the
-// library of lines may choose other plans.
+// How a transform is computed. The last bits of the answer may differ: the library of lines chooses plans by
+// measurement.
 struct TransformWay {
   bool packs = false;                // loops of their own copy to and from messages, as the published codes do
   bool through_window = false;       // else by messages
@@ -38,7 +38,7 @@ class DistributedFft {
                                                       application::Runtime& runtime);
   ~DistributedFft();
 
-  // Collective. `in` is read alone; it may not overlap `out`.
+  // Collective. `in` is not written, and may not overlap `out`. After an error there is no other transform.
   Status forward(const fft::Complex* in, fft::Complex* out);
   Status backward(const fft::Complex* in, fft::Complex* out);
 

@@ -6,19 +6,15 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
 #include <utility>
 
 namespace kumihimo::distributed_fft {
 namespace {
 
 using application::Runtime;
-using fft::Complex, fft::PointBox, fft::Sphere, fft::Triple, fft::WaveColumn;
+using fft::Complex, fft::copy_points, fft::Sphere, fft::Triple, fft::WaveColumn;
 using Array = threads::ThreadedArray<Complex>;
-
-void copy_points(Complex* to, const Complex* from, std::int64_t count) {
-  std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(count) * sizeof(Complex));
-}
 
 } // namespace
 
@@ -122,16 +118,24 @@ Result<std::unique_ptr<SphereFft>> SphereFft::make(Sphere sphere, std::int64_t b
   return made;
 }
 
-Complex* SphereFft::buffer() { return buffers_[static_cast<std::size_t>(omp_get_thread_num())].data(); }
+template <class Work>
+Status SphereFft::for_each_tile(std::int64_t count, Work work) {
+  const auto run = [&](const threads::IndexRange& piece) {
+#pragma omp parallel for schedule(static) num_threads(threads::count())
+    for (std::int64_t number = piece.begin; number < piece.end; ++number)
+      work(number, buffers_[static_cast<std::size_t>(omp_get_thread_num())].data());
+  };
+  if (way_.overlaps) return runtime_.beside_messages(count, run);
+  run({0, count});
+  return Nothing{};
+}
 
-void SphereFft::expand_columns(const Complex* coefficients, BandBlock& block) {
+Status SphereFft::expand_columns(const Complex* coefficients, BandBlock& block) {
   const std::int64_t nz = sphere_.points[2], columns = static_cast<std::int64_t>(own_columns().size());
   const std::int64_t tiles = (columns + columns_at_once_ - 1) / columns_at_once_;
-#pragma omp parallel for schedule(static) num_threads(threads::count())
-  for (std::int64_t number = 0; number < block.bands * tiles; ++number) {
+  return for_each_tile(block.bands * tiles, [&](std::int64_t number, Complex* lines) {
     const std::int64_t band = number / tiles, first = number % tiles * columns_at_once_;
     const std::int64_t count = std::min(columns_at_once_, columns - first);
-    Complex* const lines = buffer();
     for (std::int64_t c = 0; c < count; ++c) {
       const auto own = static_cast<std::size_t>(first + c);
       fft::expand(sphere_.columns[static_cast<std::size_t>(own_columns()[own])],
@@ -143,17 +147,15 @@ void SphereFft::expand_columns(const Complex* coefficients, BandBlock& block) {
       Complex* const to = block.to_grid->block_to(rank) + (band * columns + first) * depth;
       for (std::int64_t c = 0; c < count; ++c) copy_points(to + c * depth, lines + c * nz + begin, depth);
     }
-  }
+  });
 }
 
-void SphereFft::restrict_columns(BandBlock& block, Complex* coefficients) {
+Status SphereFft::restrict_columns(BandBlock& block, Complex* coefficients) {
   const std::int64_t nz = sphere_.points[2], columns = static_cast<std::int64_t>(own_columns().size());
   const std::int64_t tiles = (columns + columns_at_once_ - 1) / columns_at_once_;
-#pragma omp parallel for schedule(static) num_threads(threads::count())
-  for (std::int64_t number = 0; number < block.bands * tiles; ++number) {
+  return for_each_tile(block.bands * tiles, [&](std::int64_t number, Complex* lines) {
     const std::int64_t band = number / tiles, first = number % tiles * columns_at_once_;
     const std::int64_t count = std::min(columns_at_once_, columns - first);
-    Complex* const lines = buffer();
     for (std::int32_t rank = 0; rank < runtime_.ranks(); ++rank) {
       const auto [begin, depth] = parts_of_z_[static_cast<std::size_t>(rank)];
       const Complex* const from = block.to_coefficients->block_from(rank) + (band * columns + first) * depth;
@@ -165,20 +167,17 @@ void SphereFft::restrict_columns(BandBlock& block, Complex* coefficients) {
       fft::restrict_to(sphere_.columns[static_cast<std::size_t>(own_columns()[own])], lines + c * nz, nz,
                        coefficients + band * coefficients_ + first_coefficient_[own]);
     }
-  }
+  });
 }
 
 // Lines along y of a plane, and along x of some rows of y: first the one, then the other.
-void SphereFft::fill_grid(BandBlock& block, Complex* grid) {
+// Lines along y of the planes that have columns, then lines along x of some rows of y.
+Status SphereFft::fill_grid(BandBlock& block, Complex* grid) {
   const auto [nx, ny, nz] = sphere_.points;
-  const std::int64_t depth = box_.length(2);
-  if (depth == 0) return;
-  const auto planes = static_cast<std::int64_t>(planes_.size());
-  const std::int64_t tiles = (ny + rows_at_once_ - 1) / rows_at_once_;
+  const std::int64_t depth = box_.length(2), tiles = (ny + rows_at_once_ - 1) / rows_at_once_;
+  if (depth == 0) return Nothing{};
   for (std::int64_t band = 0; band < block.bands; ++band, grid += box_.points()) {
-#pragma omp parallel for schedule(static) num_threads(threads::count())
-    for (std::int64_t plane = 0; plane < planes; ++plane) {
-      Complex* const lines = buffer();
+    const auto along_y = [&](std::int64_t plane, Complex* lines) {
       std::fill(lines, lines + ny * depth, Complex(0));
       for (const Source& source : planes_[static_cast<std::size_t>(plane)]) {
         const auto columns = static_cast<std::int64_t>(dealt_[static_cast<std::size_t>(source.rank)].size());
@@ -187,11 +186,10 @@ void SphereFft::fill_grid(BandBlock& block, Complex* grid) {
       }
       plane_.to_grid->run(lines);
       copy_points(half_.data() + plane * ny * depth, lines, ny * depth);
-    }
-#pragma omp parallel for schedule(static) num_threads(threads::count())
-    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+    };
+    if (Status s = for_each_tile(static_cast<std::int64_t>(planes_.size()), along_y); !s) return s;
+    const auto along_x = [&](std::int64_t tile, Complex* lines) {
       const std::int64_t y = tile * rows_at_once_, rows = std::min(rows_at_once_, ny - y);
-      Complex* const lines = buffer();
       std::size_t plane = 0;
       for (std::int64_t x = 0; x < nx; ++x) {
         Complex* const row = lines + x * rows * depth;
@@ -203,31 +201,29 @@ void SphereFft::fill_grid(BandBlock& block, Complex* grid) {
       (rows == rows_at_once_ ? rows_ : last_rows_).to_grid->run(lines);
       for (std::int64_t x = 0; x < nx; ++x)
         copy_points(grid + (x * ny + y) * depth, lines + x * rows * depth, rows * depth);
-    }
+    };
+    if (Status s = for_each_tile(tiles, along_x); !s) return s;
   }
+  return Nothing{};
 }
 
-void SphereFft::empty_grid(const Complex* grid, BandBlock& block) {
+Status SphereFft::empty_grid(const Complex* grid, BandBlock& block) {
   const auto [nx, ny, nz] = sphere_.points;
-  const std::int64_t depth = box_.length(2);
-  if (depth == 0) return;
+  const std::int64_t depth = box_.length(2), tiles = (ny + rows_at_once_ - 1) / rows_at_once_;
+  if (depth == 0) return Nothing{};
   const auto planes = static_cast<std::int64_t>(planes_.size());
-  const std::int64_t tiles = (ny + rows_at_once_ - 1) / rows_at_once_;
   for (std::int64_t band = 0; band < block.bands; ++band, grid += box_.points()) {
-#pragma omp parallel for schedule(static) num_threads(threads::count())
-    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+    const auto along_x = [&](std::int64_t tile, Complex* lines) {
       const std::int64_t y = tile * rows_at_once_, rows = std::min(rows_at_once_, ny - y);
-      Complex* const lines = buffer();
       for (std::int64_t x = 0; x < nx; ++x)
         copy_points(lines + x * rows * depth, grid + (x * ny + y) * depth, rows * depth);
       (rows == rows_at_once_ ? rows_ : last_rows_).to_coefficients->run(lines);
       for (std::int64_t plane = 0; plane < planes; ++plane)
         copy_points(half_.data() + (plane * ny + y) * depth,
                     lines + sphere_.planes[static_cast<std::size_t>(plane)] * rows * depth, rows * depth);
-    }
-#pragma omp parallel for schedule(static) num_threads(threads::count())
-    for (std::int64_t plane = 0; plane < planes; ++plane) {
-      Complex* const lines = buffer();
+    };
+    if (Status s = for_each_tile(tiles, along_x); !s) return s;
+    const auto along_y = [&](std::int64_t plane, Complex* lines) {
       copy_points(lines, half_.data() + plane * ny * depth, ny * depth);
       plane_.to_coefficients->run(lines);
       for (const Source& source : planes_[static_cast<std::size_t>(plane)]) {
@@ -235,8 +231,10 @@ void SphereFft::empty_grid(const Complex* grid, BandBlock& block) {
         copy_points(block.to_coefficients->block_to(source.rank) + (band * columns + source.place) * depth,
                     lines + source.y * depth, depth);
       }
-    }
+    };
+    if (Status s = for_each_tile(planes, along_y); !s) return s;
   }
+  return Nothing{};
 }
 
 namespace {
@@ -249,14 +247,14 @@ Status run_blocks(std::int64_t blocks, bool overlaps, First first, Second second
   const auto end = [&](std::int64_t block) -> Status {
     BlockExchange& exchange = exchange_of(block);
     if (Status s = times.timed(waiting, [&] { return exchange.finish(); }); !s) return s;
-    second(block);
+    if (Status s = second(block); !s) return s;
     exchange.release();
     return runtime.poll();
   };
   for (std::int64_t block = 0; block < blocks; ++block) {
     BlockExchange& exchange = exchange_of(block);
-    exchange.reserve();
-    first(block);
+    if (Status s = exchange.reserve(); !s) return s;
+    if (Status s = first(block); !s) return s;
     if (Status s = exchange.start(); !s) return s;
     if (!overlaps || block > 0)
       if (Status s = end(overlaps ? block - 1 : block); !s) return s;
@@ -269,11 +267,11 @@ Status run_blocks(std::int64_t blocks, bool overlaps, First first, Second second
 Status SphereFft::to_grid(const Complex* coefficients, Complex* grid) {
   const std::int64_t at_once = way_.bands_at_once;
   const auto first = [&](std::int64_t number) {
-    times_.timed(columns_row_,
-                 [&] { return expand_columns(coefficients + number * at_once * coefficients_, block(number)), 0; });
+    return times_.timed(columns_row_,
+                        [&] { return expand_columns(coefficients + number * at_once * coefficients_, block(number)); });
   };
   const auto second = [&](std::int64_t number) {
-    times_.timed(planes_row_, [&] { return fill_grid(block(number), grid + number * at_once * box_.points()), 0; });
+    return times_.timed(planes_row_, [&] { return fill_grid(block(number), grid + number * at_once * box_.points()); });
   };
   const auto exchange = [&](std::int64_t number) -> BlockExchange& { return *block(number).to_grid; };
   return run_blocks(block_count_, way_.overlaps, first, second, exchange, times_, exchange_row_, runtime_);
@@ -282,11 +280,12 @@ Status SphereFft::to_grid(const Complex* coefficients, Complex* grid) {
 Status SphereFft::to_coefficients(const Complex* grid, Complex* coefficients) {
   const std::int64_t at_once = way_.bands_at_once;
   const auto first = [&](std::int64_t number) {
-    times_.timed(planes_row_, [&] { return empty_grid(grid + number * at_once * box_.points(), block(number)), 0; });
+    return times_.timed(planes_row_,
+                        [&] { return empty_grid(grid + number * at_once * box_.points(), block(number)); });
   };
   const auto second = [&](std::int64_t number) {
-    times_.timed(columns_row_,
-                 [&] { return restrict_columns(block(number), coefficients + number * at_once * coefficients_), 0; });
+    return times_.timed(
+        columns_row_, [&] { return restrict_columns(block(number), coefficients + number * at_once * coefficients_); });
   };
   const auto exchange = [&](std::int64_t number) -> BlockExchange& { return *block(number).to_coefficients; };
   return run_blocks(block_count_, way_.overlaps, first, second, exchange, times_, exchange_row_, runtime_);
@@ -295,6 +294,22 @@ Status SphereFft::to_coefficients(const Complex* grid, Complex* coefficients) {
 double SphereFft::bytes_sent() const {
   const double of_blocks = blocks_[0].to_grid->bytes_sent() * static_cast<double>(bands_ / way_.bands_at_once);
   return of_blocks + (has_rest_ ? rest_.to_grid->bytes_sent() : 0);
+}
+
+double bytes_needed(const Sphere& sphere, std::int32_t ranks, std::int64_t bands, const TransformWay& way) {
+  const std::int64_t at_once = std::clamp<std::int64_t>(way.bands_at_once, 1, bands), rest = bands % at_once;
+  const double slots = way.overlaps && bands > at_once ? 2 : 1;
+  const double exchanged = slots * static_cast<double>(at_once) + static_cast<double>(rest);
+  const auto [nx, ny, nz] = sphere.points;
+  const auto columns = static_cast<double>(sphere.columns.size());
+  const double own = std::ceil(columns / ranks), depth = std::ceil(static_cast<double>(nz) / ranks);
+  const double there = own * static_cast<double>(nz), here = columns * depth; // before and after an exchange
+  const double half = static_cast<double>(sphere.planes.size()) * static_cast<double>(ny) * depth;
+  const double line =
+      std::max({static_cast<double>(nz), static_cast<double>(ny) * depth, static_cast<double>(nx) * depth,
+                static_cast<double>(way.block_bytes) / sizeof(Complex)});
+  const double exchanges = way.through_window ? there + here : 2 * (there + here);
+  return (exchanged * exchanges + half + line * threads::count()) * sizeof(Complex);
 }
 
 } // namespace kumihimo::distributed_fft

@@ -61,11 +61,14 @@ class SphereFft {
     return has_rest_ && number + 1 == block_count_ ? rest_ : blocks_[static_cast<std::size_t>(number) % blocks_.size()];
   }
 
-  void expand_columns(const fft::Complex* coefficients, BandBlock& block);
-  void restrict_columns(BandBlock& block, fft::Complex* coefficients);
-  void fill_grid(BandBlock& block, fft::Complex* grid);
-  void empty_grid(const fft::Complex* grid, BandBlock& block);
-  fft::Complex* buffer();
+  Status expand_columns(const fft::Complex* coefficients, BandBlock& block);
+  Status restrict_columns(BandBlock& block, fft::Complex* coefficients);
+  Status fill_grid(BandBlock& block, fft::Complex* grid);
+  Status empty_grid(const fft::Complex* grid, BandBlock& block);
+  // work(n, lines) for all n < count over the threads, each with a buffer of lines; where exchanges overlap, beside
+  // messages.
+  template <class Work>
+  Status for_each_tile(std::int64_t count, Work work);
 
   fft::Sphere sphere_;
   std::int64_t bands_;
@@ -75,9 +78,10 @@ class SphereFft {
   std::vector<std::vector<std::int32_t>> dealt_; // columns of each rank
   std::vector<Range> parts_of_z_;                // of each rank
   std::vector<std::int64_t> first_coefficient_;  // of each own column
-  struct Source {                                // of a column in a plane: whose it is, and its place there
-    std::int32_t rank = 0;
-    std::int64_t place = 0, y = 0;
+  struct Source {                                // of a column in a plane
+    std::int32_t rank = 0;                       // that has the column
+    std::int64_t place = 0;                      // among its columns
+    std::int64_t y = 0;
   };
   std::vector<std::vector<Source>> planes_; // of each plane of the sphere
   fft::PointBox box_;
@@ -93,5 +97,8 @@ class SphereFft {
   application::KernelTimes times_;
   std::size_t columns_row_ = 0, planes_row_ = 0, exchange_row_ = 0;
 };
+
+// Bytes of a rank that a transform needs beside its input and output.
+double bytes_needed(const fft::Sphere& sphere, std::int32_t ranks, std::int64_t bands, const TransformWay& way);
 
 } // namespace kumihimo::distributed_fft

@@ -13,6 +13,8 @@ using application::Runtime;
 using fft::Brick, fft::Complex, fft::PointBox;
 using Array = threads::ThreadedArray<Complex>;
 
+constexpr std::int64_t padding = 20; // 5 cache lines
+
 // The common boxes of one box with those of all ranks, each dense where first(rank) says.
 template <class First>
 std::vector<Brick> bricks_of_blocks(const PointBox& own, const std::vector<PointBox>& others, First first) {
@@ -83,21 +85,16 @@ class WindowTransposition final : public Transposition {
     return std::unique_ptr<Transposition>(std::move(made));
   }
 
-  void reserve() override { window_->wait(); }
+  Status reserve() override { return window_->wait(); }
   Status start() override {
     window_->arrive();
     return Nothing{};
   }
-  Status finish() override {
-    window_->wait();
-    return Nothing{};
-  }
+  Status finish() override { return window_->wait(); }
   void release() override { window_->arrive(); }
 
  private:
-  // A plane of a power of two would map all planes of a line to a few sets of the caches.
   static Brick padded(const PointBox& box, Complex* first) {
-    constexpr std::int64_t padding = 20; // 5 cache lines
     Brick brick = fft::dense_brick(box, first);
     brick.plane += padding;
     brick.band = brick.plane * box.length(0);
@@ -108,6 +105,11 @@ class WindowTransposition final : public Transposition {
 };
 
 } // namespace
+
+double padded_points(const PointBox& box) {
+  const double plane = static_cast<double>(box.length(1)) * static_cast<double>(box.length(2));
+  return static_cast<double>(box.length(0)) * (plane + padding);
+}
 
 Result<std::unique_ptr<Transposition>> make_local(const TranspositionTask& task, std::int32_t rank) {
   return LocalTransposition::make(task, rank);

@@ -22,7 +22,7 @@ class Transposition {
   std::span<const fft::Brick> source() const { return source_; }
 
   // For each exchange, in this order:
-  virtual void reserve() {}                       // waits until the target may be written
+  virtual Status reserve() { return Nothing{}; }  // waits until the target may be written
   virtual Status start() { return Nothing{}; }    // it is written
   virtual Status finish() { return Nothing{}; }   // waits until the source may be read
   virtual void release() {}                       // it is read
@@ -49,6 +49,8 @@ Result<std::unique_ptr<Transposition>> make_local(const TranspositionTask& task,
 Result<std::unique_ptr<Transposition>> make_messages(const TranspositionTask& task, const std::string& algorithm,
                                                      application::Runtime& runtime);
 // Ranks write into memory of the node, and read each other's. Collective. Errors: ranks on several nodes; no memory.
+// There each plane of a box is longer than its points: planes of a power of two would share a few sets of the caches.
+double padded_points(const fft::PointBox& box); // of one band
 Result<std::unique_ptr<Transposition>> make_window(const TranspositionTask& task, application::Runtime& runtime);
 
 } // namespace kumihimo::distributed_fft

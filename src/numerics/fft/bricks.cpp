@@ -1,7 +1,5 @@
 #include "fft/bricks.hpp"
 
-#include <cstring>
-
 namespace kumihimo::fft {
 namespace {
 
@@ -22,10 +20,6 @@ void for_each_run(const Brick& brick, std::int64_t band, const PointBox& box, Co
       (both.begin[0] - box.begin[0]) * plane + (both.begin[1] - box.begin[1]) * row + both.begin[2] - box.begin[2];
   for (std::int64_t x = 0; x < both.length(0); ++x, from += part.plane, to += plane)
     for (std::int64_t line = 0; line < lines; ++line) copy(from + line * part.row, to + line * row, run);
-}
-
-void copy_points(Complex* to, const Complex* from, std::int64_t count) {
-  std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(count) * sizeof(Complex));
 }
 
 } // namespace

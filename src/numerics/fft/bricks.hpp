@@ -6,6 +6,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct Brick {
 
 // A brick without gaps, bands behind each other.
 Brick dense_brick(const PointBox& box, Complex* first);
+inline void copy_points(Complex* to, const Complex* from, std::int64_t count) {
+  std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(count) * sizeof(Complex));
+}
 // The part of a brick in a box within its own.
 Brick part_of(const Brick& brick, const PointBox& box);
 

@@ -14,6 +14,8 @@ Result<Sphere> Sphere::make(const Triple& points, double radius) {
     return wrong_value(fmt::format("the radius must be from 0 to {}: a grid of {} points holds no more frequencies",
                                    (shortest - 1) / 2, shortest),
                        fmt::format("{:g}", radius));
+  if (radius > static_cast<double>(most_radius))
+    return wrong_value(fmt::format("the radius must be at most {}", most_radius), fmt::format("{:g}", radius));
   Sphere made{points, radius, {}, {}};
   const auto reach = static_cast<std::int64_t>(std::floor(radius));
   for (std::int64_t kx = -reach; kx <= reach; ++kx)

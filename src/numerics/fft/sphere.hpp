@@ -23,8 +23,9 @@ struct Sphere {
   std::vector<WaveColumn> columns;  // by x, then by y
   std::vector<std::int64_t> planes; // the x that have columns, ascending
 
+  static constexpr std::int64_t most_radius = 2048; // 13 million columns, whose list is on each rank
   // All frequencies with kx^2 + ky^2 + kz^2 <= radius^2. Error: a negative radius, or one that the grid cannot hold, as
-  // 2 radius + 1 points are needed along each axis.
+  // 2 radius + 1 points are needed along each axis; more than most_radius.
   static Result<Sphere> make(const Triple& points, double radius);
   std::int64_t coefficients() const;
 };

@@ -9,7 +9,6 @@
 #include "threads/array.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -29,7 +28,6 @@ class LineStage {
            std::int64_t last) const;
 
   const PointBox& box() const { return box_; }
-  const std::vector<std::size_t>& axes() const { return axes_; }
   std::int64_t blocks() const { return outer_ * tiles_; }
   PointBox block(std::int64_t number) const;
   double flops() const; // of a band, by 5 n log2(n) a line

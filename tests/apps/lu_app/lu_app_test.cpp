@@ -23,6 +23,14 @@ json with_blas(json options) {
   return options;
 }
 
+class LuOverRanks : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string library = with_blas(json::object()).value("blas", "");
+    if (const auto blas = blas::Blas::open(library, "blas"); !blas) GTEST_SKIP() << blas.error().sentence();
+  }
+};
+
 Result<json> run(const json& task_text, std::int32_t ranks, std::uint64_t seed = 1) {
   const Result<application::ApplicationTask> task = application::parse_task(task_text.dump(), applications());
   if (!task) return task.error();
@@ -47,7 +55,7 @@ json task_of(std::string_view variant, std::int64_t n, const json& options, cons
           {"candidates", {{{"variant", variant}, {"parameters", parameters}}}}};
 }
 
-TEST(LuOverRanks, FactorsOnEveryGridAreThoseOfTheMatrix) {
+TEST_F(LuOverRanks, FactorsOnEveryGridAreThoseOfTheMatrix) {
   std::mt19937_64 random(7);
   const auto draw = [&](std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random);
@@ -68,7 +76,7 @@ TEST(LuOverRanks, FactorsOnEveryGridAreThoseOfTheMatrix) {
       }
 }
 
-TEST(LuOverRanks, RanksMayOutnumberBlocks) {
+TEST_F(LuOverRanks, RanksMayOutnumberBlocks) {
   for (const char* variant : {"rows", "tournament"})
     for (const char* grid : {"2x4", "4x2", "8x1", "1x8"}) {
       const Result<json> found = run(task_of(variant, 9, {{"grid", grid}}, {{"block", 5}}), 8, 3);
@@ -77,7 +85,7 @@ TEST(LuOverRanks, RanksMayOutnumberBlocks) {
     }
 }
 
-TEST(LuOverRanks, EveryBroadcastBringsThePanel) {
+TEST_F(LuOverRanks, EveryBroadcastBringsThePanel) {
   for (const char* broadcast : {"chain", "binomial", "binary", "double_binary", "linear", "trinaryx3"}) {
     const Result<json> found =
         run(task_of("rows", 40, {{"grid", "1x5"}, {"broadcast", broadcast}}, {{"block", 4}}), 5, 2);
@@ -86,14 +94,14 @@ TEST(LuOverRanks, EveryBroadcastBringsThePanel) {
   }
 }
 
-TEST(LuOverRanks, TheGoldenCopySolvesTheSameProblem) {
+TEST_F(LuOverRanks, TheGoldenCopySolvesTheSameProblem) {
   const Result<json> golden = run(task_of("golden", 50, json::object()), 2);
   ASSERT_TRUE(golden.ok()) << golden.error().sentence();
   EXPECT_TRUE((*golden)["checked"]["right"]);
 }
 
 // Entries of Wilkinson's matrix double at every column, whichever way the pivots are found.
-TEST(LuOverRanks, GrowthIsReported) {
+TEST_F(LuOverRanks, GrowthIsReported) {
   for (const char* variant : {"rows", "tournament"}) {
     const Result<json> found = run(task_of(variant, 24, {{"matrix", "growing"}}, {{"block", 4}}), 2);
     ASSERT_TRUE(found.ok()) << found.error().sentence();
@@ -104,7 +112,7 @@ TEST(LuOverRanks, GrowthIsReported) {
   EXPECT_LT((*random)["growth"], 20);
 }
 
-TEST(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
+TEST_F(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
   const auto [status, printed] = run_processes(4, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
     const LuProblem problem{.n = 30, .block = 4, .p = 2, .q = 2, .file = {}};
@@ -113,6 +121,7 @@ TEST(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
     std::shared_ptr<const blas::Blas> blas = TRY(blas::Blas::open(with_blas(json::object()).value("blas", ""), "blas"));
     ProcessGrid grid = TRY(ProcessGrid::make(2, *runtime));
     std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
+    if (Status s = factors->accept_messages(processes); !s) return s;
     if (Status s = factors->factor(); !s) return s;
     std::vector<double> x = TRY(factors->solve());
     const lu::TestMatrix matrix(request.matrix, problem.n, request.seed);
@@ -144,7 +153,7 @@ TEST(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
   ASSERT_TRUE(status.ok()) << status.error().sentence();
 }
 
-TEST(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
+TEST_F(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
   for (const char* variant : {"golden", "rows", "tournament"})
     for (const std::int32_t ranks : {1, 4}) {
       const Result<json> found = run(task_of(variant, 20, {{"matrix", "singular"}},
@@ -155,7 +164,7 @@ TEST(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
     }
 }
 
-TEST(LuOverRanks, ReadsAListOfProblems) {
+TEST_F(LuOverRanks, ReadsAListOfProblems) {
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "HPL.dat";
   const auto write = [&](std::string_view grid) {
     std::ofstream(path) << "title\ntitle\nHPL.out output file name\n6 device\n2 Ns\n30 41 Ns\n2 NBs\n4 8 NBs\n0 PMAP\n"
@@ -175,7 +184,7 @@ TEST(LuOverRanks, ReadsAListOfProblems) {
             path.string() + ":12: the grid P x Q must have as many ranks as the run, 2 (got 2x2); use --ranks 4");
 }
 
-TEST(LuOverRanks, WhatDoesNotFitIsRefused) {
+TEST_F(LuOverRanks, WhatDoesNotFitIsRefused) {
   EXPECT_FALSE(run(task_of("rows", 0, json::object()), 1).ok());
   EXPECT_FALSE(run(task_of("rows", 3, {{"grid", "1x4"}}), 4).ok());
   EXPECT_FALSE(run(task_of("rows", 30, {{"grid", "2x3"}}), 4).ok());

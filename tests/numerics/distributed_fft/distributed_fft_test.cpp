@@ -90,17 +90,50 @@ TEST(DistributedFft, IsTheGoldenCopysForAnyGridRanksAndWay) {
   }
 }
 
-TEST(DistributedFft, GoesByEveryAlltoallOfTheRegistryThatTakesItsBlocks) {
+// Those that go along the axes of a torus need ranks with a shape.
+TEST(DistributedFft, GoesByEveryAlltoallOfTheRegistryThatFitsItsRanks) {
   if (const auto library = fft::LineLibrary::open(""); !library) GTEST_SKIP() << library.error().sentence();
-  for (const char* exchange : {"pairwise", "linear", "bruck", "hierarchical"}) {
+  for (const auto& [exchange, fits] : {std::pair{"pairwise", true},
+                                       {"linear", true},
+                                       {"bruck", true},
+                                       {"hierarchical", true},
+                                       {"paced", true},
+                                       {"two_phase", true},
+                                       {"three_phase", true}}) {
     Case each{{{5, 6, 7}, 3, 2}, 2, {}};
     each.way.exchange = exchange;
     const auto [status, printed] =
         run_processes(6, false, 1, [&](Processes& processes) { return transforms_right(each, processes); });
-    if (!status.ok()) {
-      EXPECT_EQ(status.error().kind, Error::Kind::not_applicable) << status.error().sentence();
-    }
+    EXPECT_EQ(status.ok(), fits) << exchange << ": " << (status.ok() ? "" : status.error().sentence());
   }
+}
+
+TEST(DistributedFft, RanksOnSeveralNodesShareNoWindow) {
+  if (const auto library = fft::LineLibrary::open(""); !library) GTEST_SKIP() << library.error().sentence();
+  Case each{{{5, 6, 7}, 2, 1}, 1, {}};
+  each.way.through_window = true;
+  const auto [status, printed] =
+      run_processes(2, false, 1, [&](Processes& processes) { return transforms_right(each, processes); }, {0, 1});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().sentence(), "ranks can share a window only on one node; use messages");
+}
+
+// What is checked before memory is asked for must not be less than what is.
+TEST(DistributedFft, BytesNeededAreThoseOfItsArrays) {
+  const fft::RankPencils slabs{{8, 8, 8}, 2, 1}, pencils{{8, 8, 8}, 2, 2};
+  TransformWay way;
+  way.block_bytes = 1 << 20; // more than a box: buffers are as long as boxes
+  const double box = 4 * 8 * 8 * sizeof(Complex), buffers = 2 * 2 * box; // of two stages each way
+  EXPECT_EQ(bytes_needed(slabs, 0, 1, way), 2 * 2 * box + buffers);      // sent and received, each way
+  way.bands_at_once = 4;
+  EXPECT_EQ(bytes_needed(slabs, 0, 7, way), 2 * 2 * 7 * box + buffers); // 4 and the rest of 3
+  way.overlaps = true;
+  EXPECT_EQ(bytes_needed(slabs, 0, 4, way), 2 * 2 * 4 * box + buffers); // one block overlaps with none
+  EXPECT_EQ(bytes_needed(slabs, 0, 8, way), 2 * 2 * 8 * box + buffers);
+  way = {};
+  way.block_bytes = 1 << 20;
+  way.packs = true;
+  EXPECT_EQ(bytes_needed(pencils, 0, 1, way), (2 * 2 * 2 + 2 * 2 * 2 + 3 * 2) * box / 2); // boxes of half a slab
 }
 
 TEST(DistributedFft, AnExchangeThatIsNoneIsOneSentence) {

@@ -131,7 +131,26 @@ def test_lu_on_ranks(kumihimo, family: str, installation: mpi.Installation) -> N
         assert [row["right"] for row in found_of(ended)["results"]] == [True, True], ended.out
 
 
-@pytest.mark.parametrize(("application", "size"), [("poisson3d", "1200"), ("fem-cube", "1000")])
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_fft3d_on_ranks(kumihimo, family: str, installation: mpi.Installation) -> None:
+    of_grids, of_spheres = ("packed", "fused", "overlapped", "window"), ("fused", "overlapped", "window")
+    for ranks, variants, options in (
+        (2, of_grids, ("bands=3", "at_once=2")),
+        (4, of_grids, ("decomposition=2x2", "exchange=bruck")),
+        (4, of_spheres, ("cutoff=sphere", "bands=5", "at_once=2")),
+    ):
+        asked = ("app", "fft3d", "--size", "12x10x16", "--ranks", str(ranks), "--mpi", family, "--threads", "2")
+        given = [word for option in (*options, "transforms=2") for word in ("--set", option)]
+        fixed = ("--triad", "10", "--peak", "50", "--json")
+        ended = kumihimo(*asked, *given, "--variant", ",".join(variants), *fixed)
+        if "transforms need FFTW" in ended.err:
+            pytest.skip("no FFTW is here")
+        assert [row["right"] for row in found_of(ended)["results"]] == [True] * len(variants), ended.out
+    assert not list(Path("/dev/shm").glob(f"kumihimo-rings-{os.getuid()}-*"))
+
+
+@pytest.mark.parametrize(("application", "size"), [("poisson3d", "1200"), ("fem-cube", "1000"), ("fft3d", "1048576")])
 def test_what_cannot_fit_the_memory_is_refused_before_it_runs(kumihimo, application: str, size: str) -> None:
     ended = kumihimo("app", application, "--size", size, "--variant", "golden", "--threads", "1")
     assert ended.code == 1 and "GiB of a node's memory, and" in ended.err, ended.err

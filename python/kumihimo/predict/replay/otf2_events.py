@@ -408,7 +408,10 @@ class Reading:
                 raise Contradiction(f"rank {rank.number} calls {name} on {defined.name}, of which it is no member")
             rank.places[number] = members.index(rank.number)
         own = rank.places[number]
-        if root == SELF_IS_ROOT:
+        row = otf2_calls.COLLECTIVES[name]
+        if root == NO_ROOT and row in otf2_calls.ROOTED:  # told so of a communicator in an unknown order
+            root = 0
+        elif root == SELF_IS_ROOT:
             root = own
         elif root != NO_ROOT and ranks is not members:
             root = members.index(ranks[root]) if root < len(ranks) and ranks[root] in members else len(members)
@@ -422,11 +425,9 @@ class Reading:
         part = otf2_calls.own_part(name, sent, got, root == own)
         if self.counts_all_ranks:
             part = otf2_calls.part_of_all(name, sent, got, len(members), own, root == own)
-        row = otf2_calls.COLLECTIVES[name]
-        if root == NO_ROOT:  # of a communicator in an unknown order: the first rank stands for the root
-            root = 0 if row in otf2_calls.ROOTED else -1
         return {
-            "size": bytes_in(rank, part), "root": root, "communicator": number, "parts": self.parts[text], "row": row
+            "size": bytes_in(rank, part), "root": -1 if root == NO_ROOT else root, "communicator": number,
+            "parts": self.parts[text], "row": row,
         }  # fmt: skip
 
     # --- communicators ---
