@@ -4,6 +4,8 @@
 #include "collectives/registry.hpp"
 #include "threads/array.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace kumihimo::distributed_fft {
@@ -54,13 +56,14 @@ class MessageExchange final : public BlockExchange {
     return Nothing{};
   }
 
-  // A point is two doubles.
+  // A point is two doubles. Algorithms whose ranks relay blocks of others take equal ones alone.
   static Result<Schedule> schedule_of(const BlockTable& table, const std::string& algorithm, Runtime& runtime) {
     const Variant* const variant = TRY(Registry::standard().find(CollectiveKind::alltoall, algorithm));
     std::vector<std::int64_t> counts = table.points;
     for (std::int64_t& each : counts) each *= 2;
-    const Collective exchange =
-        TRY(with_counts(make_collective(CollectiveKind::alltoall, runtime.ranks(), 1), std::move(counts)));
+    const bool equal = std::ranges::adjacent_find(counts, std::ranges::not_equal_to()) == counts.end();
+    const Collective of_equal = make_collective(CollectiveKind::alltoall, runtime.ranks(), counts[0]);
+    const Collective exchange = equal ? of_equal : TRY(with_counts(of_equal, std::move(counts)));
     return variant->build(exchange, RankSpace::on_nodes(runtime.processes().node_of_rank()));
   }
 

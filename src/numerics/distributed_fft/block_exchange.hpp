@@ -36,7 +36,7 @@ struct BlockTable {
 };
 
 // By an alltoall schedule of the registry ("pairwise"). On one rank it copies nothing. Collective. Errors: there is no
-// such algorithm, or it takes no blocks of different lengths; no memory.
+// such algorithm, or it takes no blocks of different lengths, where these differ; no memory.
 Result<std::unique_ptr<BlockExchange>> exchange_by_messages(const BlockTable& table, const std::string& algorithm,
                                                             application::Runtime& runtime);
 // Ranks write into memory of the node, and read each other's. Collective. Errors: ranks on several nodes; no memory.
