@@ -1,6 +1,6 @@
-// Pairs of transforms of bands in a sphere by SpFFT. The sphere and its columns' owners are those of fft3d: radius n / 4,
-// the longest column first to the rank with the fewest coefficients. Built by mpicxx with -lspfft; arguments: points along
-// an axis, bands, pairs, bands at once (multi_transform), float (1: single precision in messages). Prints JSON.
+// Pairs of transforms of bands in a sphere by SpFFT. The sphere and its columns' owners are those of fft3d: radius n /
+// 4, the longest column first to the rank with the fewest coefficients. Built by mpicxx with -lspfft; arguments: points
+// along an axis, bands, pairs, bands at once (multi_transform), float (1: single precision in messages). Prints JSON.
 #include <mpi.h>
 #include <spfft/spfft.hpp>
 
