@@ -2,6 +2,7 @@
 #include "border.hpp"
 #include "halo/halo.hpp"
 #include "program_file/program_file.hpp"
+#include "schedule/on_groups.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -14,6 +15,7 @@ using namespace nb::literals;
 NB_MODULE(_programs, m) {
   using namespace kumihimo;
   m.doc() = "Program sets that are no collective.";
+  nb::module_::import_("kumihimo._schedule");
   nb::class_<NamedPrograms>(m, "NamedPrograms", "The programs of all ranks, and what they are for.")
       .def_ro("name", &NamedPrograms::name)
       .def_prop_ro("ranks", [](const NamedPrograms& p) { return p.set.ranks(); })
@@ -28,6 +30,12 @@ NB_MODULE(_programs, m) {
         return programs_of(unwrap(on_ranks(unwrap(Halo::parse(text)), lengths, wraps)));
       },
       "text"_a, "lengths"_a, "wraps"_a, "A halo exchange on ranks in a grid of up to three axes.");
+  m.def(
+      "on_groups",
+      [](const Schedule& of_group, std::int32_t ranks, std::int32_t stride) {
+        return unwrap(on_groups(of_group, ranks, stride));
+      },
+      "schedule"_a, "ranks"_a, "stride"_a, "A schedule on all groups of ranks that are `stride` apart.");
   m.def(
       "open_file", [](const std::string& path) { return unwrap(unlocked([&] { return open_program_file(path); })); },
       "path"_a, "Programs written as text (docs/programs.md).");

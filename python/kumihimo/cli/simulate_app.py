@@ -3,7 +3,7 @@ Hartree-Fock takes on a described machine."""
 
 from __future__ import annotations
 
-from kumihimo.app import lu_prediction, prediction, stencil_prediction
+from kumihimo.app import fft_prediction, lu_prediction, prediction, stencil_prediction
 from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.options import argument, option
 from kumihimo.collectives import arguments
@@ -14,12 +14,15 @@ from kumihimo.text.errors import BadInput, not_applicable, wrong_value
 
 
 def command(
-    application: argument("APPLICATION", "Application: poisson3d, fem-cube, himeno, fdtd2d, hartree-fock or lu."),
+    application: argument(
+        "APPLICATION", "Application: poisson3d, fem-cube, himeno, fdtd2d, hartree-fock, lu or fft3d."
+    ),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file."),
     method: option("--method NAME", "Method: cg, chronopoulos_gear, gropp, pipelined, s_step, or all.") = arguments.ALL,
     cells: option("--cells BOX", "Cells (nodes of elements) of a rank: 64x64x64.") = None,
     size: option(
-        "--size SIZE", "Cells of all ranks, instead of --cells; of hartree-fock the molecule, of lu the rows."
+        "--size SIZE",
+        "Cells of all ranks, instead of --cells; of hartree-fock the molecule, of lu the rows, of fft3d the points.",
     ) = None,
     shape: options.Shape = None,
     ranks: options.RanksOfMachine = None,
@@ -30,14 +33,17 @@ def command(
     variant: option("--variant -v NAME", "Variant of hartree-fock [default: shells].") = None,
     settings: option(
         "--set NAME=VALUE",
-        "Option or parameter of hartree-fock (basis=6-31g) or lu (block=192); may be repeated.",
+        "Option or parameter of hartree-fock (basis=6-31g), lu (block=192) or fft3d (at_once=8); may be repeated.",
         list[str],
     ) = None,
-    speed: option("--speed X", "Speed of a core relative to one here, for hartree-fock and lu [default: 1].") = None,
+    speed: option(
+        "--speed X", "Speed of a core relative to one here, for hartree-fock, lu and fft3d [default: 1]."
+    ) = None,
     steps: option("--s S", "Iterations of a step of s_step [default: 4].", int) = None,
     model: option(
         "--model MODEL",
-        "Model: flow or exact; of hartree-fock and lu flow or loggp [default: flow; exact with --noise].",
+        "Model: flow or exact; of hartree-fock and lu flow or loggp; of fft3d flow "
+        "[default: flow; exact with --noise].",
     ) = None,
     noise: option(
         "--noise NOISE", "Noise, as `simulate` takes it: periodic:100us/1ms, or 1000:100e-6 (per second)."
@@ -47,8 +53,8 @@ def command(
     crossover: option("--crossover", "Compare the methods on 1 node, 2, 4, ... up to the shape.") = False,
     as_json: options.Json = False,
 ) -> None:
-    """Predict the time of a solver's iteration, by method, of a stencil's step, of Hartree-Fock's J and K, or of
-    an LU factorisation.
+    """Predict the time of a solver's iteration, by method, of a stencil's step, of Hartree-Fock's J and K, of an
+    LU factorisation, or of a transform.
 
     \b
     Example:
@@ -56,6 +62,7 @@ def command(
     kumihimo simulate app himeno -m fugaku -s 4x4x4 --cells 256x128x128
     kumihimo simulate app hartree-fock -m fugaku -s 4x1x1 --size w8 --set basis=6-31g
     kumihimo simulate app lu -m fugaku -s 4x4x2 --size 40000 --set block=192
+    kumihimo simulate app fft3d -m fugaku -s 4x4x4 --size 512 --set at_once=8
     """
     if algorithm == arguments.ALL:
         raise wrong_value("--algorithm must name one algorithm", f"'{algorithm}'")
@@ -79,20 +86,20 @@ def command(
             machine, asked_ranks, size, variant, settings or [], speed, algorithm, model
         )
         return simulate_hartree_fock.run(of_units, as_json)
-    if application == lu_prediction.LU:
-        from kumihimo.cli import simulate_lu
+    if application in (lu_prediction.LU, fft_prediction.FFT):
+        from kumihimo.cli import simulate_fft3d, simulate_lu
+        from kumihimo.cli.simulate_measured import MeasuredRequest, refuse
 
-        simulate_lu.refuse({**of_solvers, "--variant": variant, "--algorithm": algorithm != "recursive_doubling"})
-        return simulate_lu.run(
-            simulate_lu.LuPredictionRequest(machine, asked_ranks, size, settings or [], speed, model), as_json
-        )
+        refuse(application, {**of_solvers, "--variant": variant, "--algorithm": algorithm != "recursive_doubling"})
+        measured = MeasuredRequest(application, machine, asked_ranks, size, settings or [], speed, model)
+        return (simulate_lu if application == lu_prediction.LU else simulate_fft3d).run(measured, as_json)
     for name, value in (("--variant", variant), ("--set", settings), ("--speed", speed)):
         if value:
             raise not_applicable(f"{application} takes no {name} here", None, "leave it out")
     if noise is None and (seed is not None or iterations_of_noise is not None):
         raise BadInput("--seed and --iterations need --noise", "leave them out, or add --noise 1000:100e-6")
     named = prediction.application_named(
-        application, [*stencil_prediction.STENCILS, prediction.HARTREE_FOCK, lu_prediction.LU]
+        application, [*stencil_prediction.STENCILS, prediction.HARTREE_FOCK, lu_prediction.LU, fft_prediction.FFT]
     )
     is_stencil = named in stencil_prediction.STENCILS
     model = model or ("exact" if noise and not is_stencil else "flow")

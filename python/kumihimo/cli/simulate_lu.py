@@ -2,51 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from kumihimo.app import catalogue, lu_prediction, prediction
-from kumihimo.app.lu_prediction import LU, LuQuestion, LuRates
-from kumihimo.cli import app, machines, output, progress
-from kumihimo.collectives.arguments import Ranks
-from kumihimo.predict import models, simulation
-from kumihimo.text.errors import not_applicable, wrong_value
+from kumihimo.app import catalogue, lu_prediction
+from kumihimo.app.lu_prediction import LuQuestion, LuRates
+from kumihimo.cli import output, progress
+from kumihimo.cli.simulate_measured import LIMIT_SECONDS, MeasuredRequest
 from kumihimo.text.quantities import seconds_text, share_text
 
-LIMIT_SECONDS = 3600.0  # of the measurement
 COLUMNS = ("ranks>", "grid>", "time>", "GFLOPS>", "of updates>", "computing>", "uneven>", "waiting>")
 
 
-@dataclass(frozen=True)
-class LuPredictionRequest:
-    """The options that this application takes."""
-
-    machine: str
-    ranks: Ranks
-    size: str | None
-    settings: Sequence[str]
-    speed: str | None
-    model: str | None
-
-
-def refuse(given: dict[str, object]) -> None:
-    """Options of other applications."""
-    for name, value in given.items():
-        if value:
-            raise not_applicable(f"{LU} takes no {name} here", None, "leave it out")
-
-
-def run(request: LuPredictionRequest, as_json: bool) -> None:
-    model = request.model or "flow"
-    models.check(model, LU)
-    speed = 1.0 if request.speed is None else app.positive(request.speed, "--speed")
-    if not 1e-3 <= speed <= 1e3:
-        raise wrong_value("--speed must be from 0.001 to 1000", request.speed)
+def run(request: MeasuredRequest, as_json: bool) -> None:
+    model, speed = request.checked_model(), request.speed_of_core()
     asked = lu_prediction.question(request.size, catalogue.settings_of(list(request.settings)))
-    loaded = machines.load(request.machine)
-    whole = simulation.on(loaded, request.ranks)
-    alone = request.ranks.ranks is not None or asked.grid is not None
-    jobs = [whole] if alone else list(prediction.smaller_jobs(loaded, request.ranks)) or [whole]
+    jobs = request.jobs(alone=asked.grid is not None)
     for job in jobs:
         lu_prediction.check(asked, job.rank_space.ranks)
     rates = lu_prediction.measure(asked, LIMIT_SECONDS)

@@ -20,6 +20,7 @@ SUBJECTS = {
     "stencil": "a stencil",
     "hartree_fock": "hartree-fock",
     "lu": "lu",
+    "fft3d": "fft3d",
 }
 
 

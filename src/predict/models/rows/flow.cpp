@@ -32,7 +32,8 @@ Model flow_model() {
                   {"solver"},
                   {"stencil"},
                   {"hartree_fock"},
-                  {"lu"}},
+                  {"lu"},
+                  {"fft3d"}},
       .run = run_flow,
   };
 }

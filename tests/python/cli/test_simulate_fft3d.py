@@ -1,0 +1,86 @@
+"""`kumihimo simulate app fft3d`."""
+
+from __future__ import annotations
+
+import json
+from math import prod
+
+import pytest
+
+from kumihimo.app import fft_prediction
+from kumihimo.app.fft_prediction import FftQuestion
+
+MACHINE = ("simulate", "app", "fft3d", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "1")
+
+
+def found_of(ended) -> dict:
+    if "transforms need FFTW" in ended.err:
+        pytest.skip("no FFTW is here")
+    assert (ended.code, ended.err) == (0, "")
+    return json.loads(ended.out)
+
+
+def test_a_transform_on_more_and_more_ranks(kumihimo) -> None:
+    found = found_of(kumihimo(*MACHINE, "--size", "64x48x80", "--speed", "2", "--json"))
+    assert [each["ranks"] for each in found["results"]] == [1, 2, 4]
+    assert [each["grid"] for each in found["results"]] == [[1, 1], [2, 1], [4, 1]]
+    assert found["results"][0]["exchange_seconds"] == []
+    for each in found["results"]:
+        assert each["seconds"] == pytest.approx(each["computing_seconds"] + sum(each["exchange_seconds"]))
+    times = [each["computing_seconds"] for each in found["results"]]
+    assert times == pytest.approx([times[0], times[0] / 2, times[0] / 4])
+    assert found["measured"]["line_gflops"] > 0
+
+
+def test_bands_at_once_save_what_messages_cost_to_start(kumihimo) -> None:
+    def exchange(bands: int) -> float:
+        words = ("--size", "16", "--ranks", "4", "--set", f"at_once={bands}", "--json")
+        (result,) = found_of(kumihimo(*MACHINE, *words))["results"]
+        return sum(result["exchange_seconds"])
+
+    assert exchange(8) < exchange(1) / 2
+
+
+def test_the_table_says_what_is_measured_and_assumed(kumihimo) -> None:
+    ended = kumihimo(*MACHINE, "--size", "32", "--set", "decomposition=2x2", "--set", "exchange=bruck")
+    if "transforms need FFTW" in ended.err:
+        pytest.skip("no FFTW is here")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("Transform of 32x32x32 points on fugaku 4x1x1, bruck, model flow")
+    assert "Measured here on one thread of" in ended.out and "a core of fugaku is as fast as the one here" in ended.out
+    assert " 2x2 " in ended.out
+
+
+def test_ranks_exchange_all_that_they_have() -> None:
+    for points, decomposition, ranks in (((8, 12, 16), "4x2", 8), ((8, 8, 8), "slab", 4), ((12, 12, 12), "2x6", 12)):
+        asked = FftQuestion(points, decomposition)
+        rows, columns = asked.grid(ranks)
+        for each in fft_prediction.exchanges(asked, ranks):
+            assert each.members * each.points * ranks == prod(points), "blocks of equal length make up the grid"
+            assert (each.members, each.stride) in ((columns, 1), (rows, columns))
+
+
+def test_more_ranks_than_planes_get_pencils() -> None:
+    assert FftQuestion((8, 8, 8)).grid(8) == (8, 1)
+    assert FftQuestion((8, 8, 8)).grid(12) == (4, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--cells", "8"), "fft3d takes no --cells here; leave it out"),
+        (("--variant", "window"), "fft3d takes no --variant here; leave it out"),
+        (("--size", "8x8"), "--size must be points along x, y and z: 512 or 512x256x256 (got '8x8')"),
+        (("--size", "0"), "--size must have 1 to 1048576 points along each axis (got 0)"),
+        (("--set", "bands=3"), "(got 'bands'); leave it out"),
+        (("--set", "at_once=0"), "at_once must be a number of bands from 1 to 65536 (got '0')"),
+        (("--set", "decomposition=3x1"), "rows x columns must be the number of ranks, 4 (got 3x1)"),
+        (("--set", "decomposition=4"), "the decomposition must be auto, slab, pencil, or rows x columns such as 4x2"),
+        (("--set", "exchange=ring"), "ring"),
+        (("--model", "exact"), "--model of fft3d must be flow (got 'exact')"),
+    ],
+)
+def test_what_does_not_fit_is_one_sentence(kumihimo, words: tuple[str, ...], error: str) -> None:
+    ended = kumihimo(*MACHINE, *words)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), ended.err
+    assert error in ended.err
