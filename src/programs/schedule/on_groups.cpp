@@ -8,7 +8,7 @@
 namespace kumihimo {
 namespace {
 
-struct Group {
+struct StridedGroup {
   std::int32_t members = 1, stride = 1;
   Rank member(Rank rank) const { return Rank{rank.value / stride % members}; }
   std::int32_t first(Rank rank) const { return rank.value - member(rank).value * stride; }
@@ -28,7 +28,7 @@ void rename_peers(Body& body, std::int32_t first, std::int32_t stride) {
 } // namespace
 
 Result<NamedPrograms> on_groups(const Schedule& of_group, std::int32_t ranks, std::int32_t stride) {
-  const Group group{of_group.ranks(), stride};
+  const StridedGroup group{of_group.ranks(), stride};
   if (stride < 1 || ranks < 1 || ranks % (std::int64_t{group.members} * stride) != 0)
     return not_applicable("groups of " + std::to_string(group.members) + " members, " + std::to_string(stride) +
                               " apart, must make up all ranks",
