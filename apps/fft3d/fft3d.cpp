@@ -169,6 +169,9 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const FftProblem problem = TRY(problem_of(request, runtime.ranks()));
   const FftVariant& variant = application::variant_of(request.candidate, variants());
   const TransformWay way = way_of(variant, request.candidate.parameters, problem.exchange);
+  if (way.bands_at_once > problem.bands)
+    return not_applicable(fmt::format("{} bands at once need as many bands", way.bands_at_once),
+                          fmt::format("bands={}", problem.bands), "use fewer at once or more bands");
   if (problem.sphere && variant.is_golden)
     return not_applicable("the golden copy transforms whole grids", {}, "leave cutoff out, or use another variant");
   if (Status s = check_memory(problem, variant, way, runtime); !s) return s.error();
@@ -211,11 +214,24 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
     const double bytes = runtime.processes().total({transforms.bytes_sent()})[0];
     facts["bytes of messages a transform"] = bytes / static_cast<double>(problem.bands);
   }
-  json found = {{"seconds", seconds[0]},     {"setup_seconds", seconds[1]},
-                {"iterations", pairs},       {"planned_iterations", problem.transforms},
-                {"residual", nullptr},       {"converged", true},
-                {"history", json::array()},  {"unknowns", points * static_cast<double>(problem.bands)},
-                {"facts", std::move(facts)}, {"kernels", to_json(transforms.times(), runtime.processes())}};
+  json answer = json::array();
+  answer.push_back({"a transform", fmt::format("{:.4g} ms", 1e3 * seconds[0] / all)});
+  if (!problem.sphere) {
+    answer.push_back({"rate", fmt::format("{:.4g} GFLOPS", flops / seconds[0] * 1e-9)});
+    answer.push_back({"ranks, rows x columns", fmt::format("{}x{}", problem.pencils.rows, problem.pencils.columns)});
+  }
+  if (library) answer.push_back({"lines by", library->name()});
+  json found = {{"seconds", seconds[0]},
+                {"setup_seconds", seconds[1]},
+                {"iterations", pairs},
+                {"planned_iterations", problem.transforms},
+                {"residual", nullptr},
+                {"converged", true},
+                {"history", json::array()},
+                {"unknowns", points * static_cast<double>(problem.bands)},
+                {"facts", std::move(facts)},
+                {"answer", std::move(answer)},
+                {"kernels", to_json(transforms.times(), runtime.processes())}};
   if (request.checks) found["checked"] = check_of(problem, transforms, grids, runtime);
   return found;
 }

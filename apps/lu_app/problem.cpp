@@ -2,6 +2,7 @@
 
 #include "base/text_file.hpp"
 #include "base/text_parsing.hpp"
+#include "collectives/registry.hpp"
 #include "lu/hpl_dat.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +29,8 @@ const Parameter lookahead{.name = "lookahead",
                           .min = 0,
                           .max = 1,
                           .of_ranks = true};
-const TakenParameter of_factorisations[] = {{&block, 96}, {&lookahead, 1}};
+constexpr std::int64_t usual_block = 96;
+const TakenParameter of_factorisations[] = {{&block, usual_block}, {&lookahead, 1}};
 
 constexpr ApplicationOption rows[] = {
     {"file", "an HPL.dat with lists of N, NB, P and Q", "FILE", "", {}, true},
@@ -60,6 +62,11 @@ Result<std::vector<LuProblem>> problems_of_file(const std::string& file, double&
   const std::string text = TRY(read_text(file, {"HPL.dat", 1 << 20, "check the path"}));
   const lu::HplInput input = TRY(lu::parse_hpl_dat(text, file));
   threshold = input.threshold;
+  for (const auto& [p, q] : input.grids)
+    if (const auto& [first_p, first_q] = input.grids[0]; std::int64_t{p} * q != std::int64_t{first_p} * first_q)
+      return wrong_value(fmt::format("{}:{}: all grids must have as many ranks", file, line_of_grids),
+                         fmt::format("{}x{} and {}x{}", first_p, first_q, p, q),
+                         "keep those of one number of ranks in a file");
   std::vector<LuProblem> problems;
   for (const auto& [p, q] : input.grids)
     for (const std::int64_t n : input.sizes)
@@ -113,16 +120,23 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
   LuRequest made;
   made.pivoting = application::variant_of(request.candidate, variants()).pivoting;
   made.broadcast = request.option("broadcast");
+  (void)TRY(Registry::standard().find(CollectiveKind::bcast, made.broadcast));
   made.blas = request.option("blas");
   made.matrix = static_cast<lu::MatrixKind>(std::ranges::find(lu::matrix_kinds, request.option("matrix")) -
                                             lu::matrix_kinds.begin());
   if (!read_number(request.option("seed"), made.seed))
     return wrong_value("seed must be a number from 0 on", fmt::format("'{}'", request.option("seed")));
-  if (const std::string& file = request.option("file"); !file.empty())
-    made.problems = TRY(problems_of_file(file, made.threshold));
-  else
-    made.problems = {TRY(problem_of_line(request, ranks))};
   const ParameterValues& given = request.candidate.parameters;
+  const std::string& file = request.option("file");
+  if (!file.empty()) {
+    if (!request.option("grid").empty())
+      return wrong_value("grid has no effect beside a file", request.option("grid"), "leave it out");
+    if (const auto it = given.find("block"); it != given.end() && it->second != usual_block)
+      return wrong_value("block has no effect beside a file, which has NB", it->second, "leave it out");
+    made.problems = TRY(problems_of_file(file, made.threshold));
+  } else {
+    made.problems = {TRY(problem_of_line(request, ranks))};
+  }
   if (const auto it = given.find("lookahead"); it != given.end()) made.lookahead = static_cast<int>(it->second);
   for (LuProblem& each : made.problems) {
     if (const auto it = given.find("block"); it != given.end() && each.file.empty())

@@ -174,7 +174,12 @@ def candidates(application: ApplicationRow, wanted: str, settings: dict[str, str
     if wanted == AUTO and settings.get("reproducible") == "yes" and application.reproducible_variants:
         names = list(application.reproducible_variants)
     options = [option["name"] for option in application.options]
-    given = {name: number_of(name, value) for name, value in settings.items() if name not in options}
+    parameters = {each["name"] for row in application.variants for each in row["parameters"]}
+    given = {  # a name that is no parameter is told below, whatever its value
+        name: number_of(name, value) if name in parameters else 0
+        for name, value in settings.items()
+        if name not in options
+    }
     found = []
     taken: set[str] = set()
     for name in names:

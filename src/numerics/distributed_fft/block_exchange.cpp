@@ -64,7 +64,11 @@ class MessageExchange final : public BlockExchange {
     const bool equal = std::ranges::adjacent_find(counts, std::ranges::not_equal_to()) == counts.end();
     const Collective of_equal = make_collective(CollectiveKind::alltoall, runtime.ranks(), counts[0]);
     const Collective exchange = equal ? of_equal : TRY(with_counts(of_equal, std::move(counts)));
-    return variant->build(exchange, RankSpace::on_nodes(runtime.processes().node_of_rank()));
+    Result<Schedule> made = variant->build(exchange, RankSpace::on_nodes(runtime.processes().node_of_rank()));
+    if (!made && made.error().kind == Error::Kind::not_applicable)
+      return not_applicable("the exchange " + algorithm + " does not fit here: " + made.error().problem, {},
+                            "use exchange=pairwise");
+    return made;
   }
 
   Array sent_, received_;

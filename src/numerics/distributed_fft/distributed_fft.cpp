@@ -32,6 +32,10 @@ std::string name_of(const Axes& axes) {
   return axes.size() == 2 ? "planes of y and z" : names[axes[0]];
 }
 
+std::string in_direction(std::string kernel, TransformDirection direction) {
+  return kernel + (direction == TransformDirection::forward ? "" : ", back");
+}
+
 // Loops that pack and unpack: x by x over the threads.
 template <class Copy>
 void for_each_plane(const PointBox& box, Copy copy) {
@@ -109,16 +113,16 @@ class DistributedFft::Pipeline {
       boxes_.push_back(pencils.boxes(axes[0]));
       stages_.push_back(TRY(LineStage::make(library, box, axes, direction, way_.block_bytes)));
       const double bytes = 2.0 * sizeof(Complex) * static_cast<double>(box.points());
-      rows_.push_back(times_.declare(name_of(axes), {bytes, stages_.back().flops()}));
+      rows_.push_back(times_.declare(in_direction(name_of(axes), direction), {bytes, stages_.back().flops()}));
       const bool first = packed_.empty(), last = packed_.size() + 1 == stages.size();
       const std::int64_t packed = way_.packs ? way_.bands_at_once * box.points() : 0;
       unpacked_.push_back(TRY(Packed::zeros(first ? 0 : packed)));
       packed_.push_back(TRY(Packed::zeros(last ? 0 : packed)));
     }
-    exchange_row_ = times_.declare("waiting for the exchange", {});
+    exchange_row_ = times_.declare(in_direction("waiting for the exchange", direction), {});
     if (way_.packs) {
-      pack_row_ = times_.declare("pack", {});
-      unpack_row_ = times_.declare("unpack", {});
+      pack_row_ = times_.declare(in_direction("pack", direction), {});
+      unpack_row_ = times_.declare(in_direction("unpack", direction), {});
     }
     return Nothing{};
   }

@@ -39,6 +39,8 @@ class HplLines {
     return numbers<Number>(static_cast<std::size_t>(count[0]), 1, most, what);
   }
 
+  std::string place() const { return fmt::format("{}:{}: ", file_, line_); }
+
  private:
   std::vector<std::string_view> next() {
     ++line_;
@@ -68,15 +70,18 @@ Result<HplInput> parse_hpl_dat(std::string_view text, const std::string& file) {
   HplInput input;
   input.sizes = TRY(lines.list<std::int64_t>(most_size, "N"));
   input.blocks = TRY(lines.list<std::int64_t>(most_size, "NB"));
-  (void)TRY(lines.numbers<int>(1, 0, 0, "PMAP (0: row-major)"));
+  if (TRY(lines.numbers<int>(1, 0, 1, "PMAP"))[0] != 0)
+    return wrong_value(lines.place() + "PMAP must be 0, row-major: ranks are not numbered by columns", 1, "write 0");
   const std::vector<std::int64_t> grids = TRY(lines.numbers<std::int64_t>(1, 1, 20, "the number of process grids"));
   const auto count = static_cast<std::size_t>(grids[0]);
   const std::vector<std::int32_t> p = TRY(lines.numbers<std::int32_t>(count, 1, most_processes, "P"));
   const std::vector<std::int32_t> q = TRY(lines.numbers<std::int32_t>(count, 1, most_processes, "Q"));
   for (std::size_t i = 0; i < count; ++i) input.grids.emplace_back(p[i], q[i]);
   const double most = std::numeric_limits<double>::max();
-  const std::vector<double> threshold = TRY(lines.numbers<double>(1, 0.0, most, "the threshold"));
-  input.threshold = threshold[0];
+  input.threshold = TRY(lines.numbers<double>(1, -most, most, "the threshold"))[0];
+  if (input.threshold <= 0) // for which HPL checks nothing
+    return wrong_value(lines.place() + "the threshold must be above 0: the residual is always checked",
+                       fmt::format("{:g}", input.threshold), "write 16.0");
   return input;
 }
 

@@ -161,6 +161,13 @@ TEST(FftOverRanks, WrongOptionsAreOneSentence) {
   EXPECT_EQ(sentence("8", {{"transforms", "x"}}), "transforms must be a number from 1 to 1000000 (got 'x')");
   EXPECT_EQ(sentence("8", {{"planning", "-1"}}), "planning must be seconds from 0 to 600 (got '-1')");
   EXPECT_EQ(sentence("8", {{"decomposition", "3x1"}}), "rows x columns must be the number of ranks, 2 (got 3x1)");
+  const Result<json> more = run("fused", "8", {{"bands", "2"}}, 2, {{"block", 1}, {"at_once", 3}});
+  ASSERT_FALSE(more.ok());
+  EXPECT_EQ(more.error().sentence(),
+            "3 bands at once need as many bands (got bands=2); use fewer at once or more bands");
+  EXPECT_EQ(sentence("9", {{"exchange", "bruck"}}),
+            "the exchange bruck does not fit here: all blocks must be equally long, because ranks relay blocks of "
+            "other ranks; use exchange=pairwise");
   EXPECT_EQ(sentence("8", {{"cutoff", "ball"}}),
             "cutoff must be none, sphere, or the radius of a sphere of frequencies (got 'ball')");
   EXPECT_EQ(sentence("8", {{"cutoff", "4"}}),

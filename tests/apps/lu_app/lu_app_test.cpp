@@ -168,16 +168,27 @@ TEST_F(LuOverRanks, ReadsAListOfProblems) {
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "HPL.dat";
   const auto write = [&](std::string_view grid) {
     std::ofstream(path) << "title\ntitle\nHPL.out output file name\n6 device\n2 Ns\n30 41 Ns\n2 NBs\n4 8 NBs\n0 PMAP\n"
-                        << "1 grids\n"
                         << grid << "16.0 threshold\n";
   };
-  write("1 Ps\n2 Qs\n");
+  write("1 grids\n1 Ps\n2 Qs\n");
   json task = task_of("rows", 1, {{"file", path.string()}});
   const Result<json> found = run(task, 2);
   ASSERT_TRUE(found.ok()) << found.error().sentence();
   EXPECT_EQ((*found)["tables"][0]["rows"].size(), 4u);
   EXPECT_TRUE((*found)["checked"]["right"]);
-  write("2 Ps\n2 Qs\n");
+  for (const auto& [options, parameters, name] :
+       {std::tuple{json{{"file", path.string()}, {"grid", "1x2"}}, json::object(), "grid"},
+        {json{{"file", path.string()}}, json{{"block", 32}}, "block"}}) {
+    const Result<json> beside = run(task_of("rows", 1, options, parameters), 2);
+    ASSERT_FALSE(beside.ok());
+    EXPECT_TRUE(beside.error().sentence().starts_with(fmt::format("{} has no effect beside a file", name)));
+  }
+  write("2 grids\n1 2 Ps\n2 2 Qs\n");
+  const Result<json> differ = run(task, 2);
+  ASSERT_FALSE(differ.ok());
+  EXPECT_EQ(differ.error().sentence(), path.string() + ":12: all grids must have as many ranks (got 1x2 and 2x2); keep "
+                                                       "those of one number of ranks in a file");
+  write("1 grids\n2 Ps\n2 Qs\n");
   const Result<json> more = run(task, 2);
   ASSERT_FALSE(more.ok());
   EXPECT_EQ(more.error().sentence(),
@@ -189,7 +200,7 @@ TEST_F(LuOverRanks, WhatDoesNotFitIsRefused) {
   EXPECT_FALSE(run(task_of("rows", 3, {{"grid", "1x4"}}), 4).ok());
   EXPECT_FALSE(run(task_of("rows", 30, {{"grid", "2x3"}}), 4).ok());
   EXPECT_FALSE(run(task_of("rows", 30, {{"grid", "4"}}), 4).ok());
-  EXPECT_FALSE(run(task_of("rows", 30, {{"broadcast", "none"}}), 2).ok());
+  for (const std::int32_t ranks : {1, 2}) EXPECT_FALSE(run(task_of("rows", 30, {{"broadcast", "none"}}), ranks).ok());
   EXPECT_FALSE(run(task_of("rows", 30, {{"seed", "x"}}), 1).ok());
   EXPECT_FALSE(run(task_of("rows", 30, {{"file", "/no/such"}}), 1).ok());
   EXPECT_FALSE(run(task_of("golden", 9000, json::object()), 1).ok());

@@ -259,11 +259,11 @@ TEST(HplDat, ABrokenFileIsOneSentenceWithItsLine) {
   EXPECT_EQ(sentence("a\nb\nc\nd\n0 Ns\n"),
             "HPL.dat:5: the number of values of N must be a number from 1 to 20 (got '0')");
   EXPECT_EQ(sentence("a\nb\nc\nd\n1\n8\n1\n4\n1 PMAP\n"),
-            "HPL.dat:9: PMAP (0: row-major) must be a number from 0 to 0 (got '1')");
+            "HPL.dat:9: PMAP must be 0, row-major: ranks are not numbered by columns (got 1); write 0");
   EXPECT_EQ(sentence("a\nb\nc\nd\n1\n8\n1\n4\n0 PMAP\n2 grids\n2 x\n"),
             "HPL.dat:11: P must be 2 numbers from 1 to 1048576 (got 'x')");
   EXPECT_EQ(sentence("a\nb\nc\nd\n1\n8\n1\n4\n0 PMAP\n1\n2\n2\n-1\n"),
-            "HPL.dat:13: the threshold must be a number of at least 0 (got '-1')");
+            "HPL.dat:13: the threshold must be above 0: the residual is always checked (got -1); write 16.0");
 }
 
 } // namespace

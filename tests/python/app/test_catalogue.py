@@ -98,7 +98,7 @@ def test_reproducible_is_an_option_of_some_applications() -> None:
         ("br_1", {"colours": "x"}, BadInput, "colours must be an integer (got 'x')"),
         (
             "all",
-            {"colour": "3"},
+            {"colour": "red"},
             BadInput,
             "toy has no parameter or option of this name (got colour); did you mean colours?",
         ),
