@@ -78,7 +78,9 @@ class Bench:
         subprocess.run([KUMIHIMO, "testbed", "machine", "--measure", "--name", NAME, "--out", self.machine], check=True)
         self.ranks = json.loads(self.kumihimo("testbed", "status", "--name", NAME, "--json"))["results"][0]["nodes"]
         self.program = folder / "collectives"
-        compiler = installation.launcher.with_name(f"mpicc.{installation.family}")
+        compiler = installation.launcher.with_name(f"mpicc.{installation.family}").resolve()  # Debian's name
+        if not compiler.exists():
+            compiler = compiler.with_name("mpicc")
         subprocess.run([compiler, "-O2", "-o", self.program, HERE / "collectives.c"], check=True)
 
     def table(self, collective: str) -> None:
@@ -105,7 +107,7 @@ class Bench:
             return [choice for choice in every if choice["collective"] == collective]
         lengths = dict.fromkeys(str(self.in_mpi_bytes(collective, size)) for size in self.sizes)
         asked = ("tune", collective, "--bytes", ",".join(lengths), "--budget", self.asked.budget)
-        asked += ("--ranks", str(self.ranks), "--mpi", self.installation.family, "--output", str(self.wisdom), "--json")
+        asked += ("--ranks", str(self.ranks), "--mpi", self.asked.mpi, "--output", str(self.wisdom), "--json")
         return json.loads(self.kumihimo(*self.inside(), KUMIHIMO, *asked))["results"]
 
     def row(self, collective: str, size: int, times: dict, chosen: list[dict]) -> str:
