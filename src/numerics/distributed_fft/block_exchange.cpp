@@ -1,7 +1,7 @@
 #include "distributed_fft/block_exchange.hpp"
 
-#include "application/shared_window.hpp"
 #include "collectives/registry.hpp"
+#include "distributed_fft/through_window.hpp"
 #include "threads/array.hpp"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class MessageExchange final : public BlockExchange {
   double bytes_ = 0;
 };
 
-class WindowExchange final : public BlockExchange {
+class WindowExchange final : public ThroughWindow<BlockExchange> {
  public:
   static Result<std::unique_ptr<BlockExchange>> make(const BlockTable& table, Runtime& runtime) {
     auto made = std::make_unique<WindowExchange>();
@@ -95,18 +95,10 @@ class WindowExchange final : public BlockExchange {
 
   Complex* block_to(std::int32_t rank) override { return part(rank_) + first_to_[static_cast<std::size_t>(rank)]; }
   Complex* block_from(std::int32_t rank) override { return part(rank) + first_from_[static_cast<std::size_t>(rank)]; }
-  Status reserve() override { return window_->wait(); }
-  Status start() override {
-    window_->arrive();
-    return Nothing{};
-  }
-  Status finish() override { return window_->wait(); }
-  void release() override { window_->arrive(); }
 
  private:
   Complex* part(std::int32_t rank) { return reinterpret_cast<Complex*>(window_->part(rank)); }
 
-  std::unique_ptr<application::SharedWindow> window_;
   std::int32_t rank_ = 0;
   std::vector<std::int64_t> first_to_, first_from_;
 };

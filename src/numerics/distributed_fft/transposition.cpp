@@ -1,7 +1,7 @@
 #include "distributed_fft/transposition.hpp"
 
-#include "application/shared_window.hpp"
 #include "distributed_fft/block_exchange.hpp"
+#include "distributed_fft/through_window.hpp"
 #include "threads/array.hpp"
 
 #include <utility>
@@ -66,7 +66,7 @@ class MessageTransposition final : public Transposition {
   std::unique_ptr<BlockExchange> exchange_;
 };
 
-class WindowTransposition final : public Transposition {
+class WindowTransposition final : public ThroughWindow<Transposition> {
  public:
   static Result<std::unique_ptr<Transposition>> make(const TranspositionTask& task, Runtime& runtime) {
     const auto rank = static_cast<std::size_t>(runtime.rank());
@@ -85,14 +85,6 @@ class WindowTransposition final : public Transposition {
     return std::unique_ptr<Transposition>(std::move(made));
   }
 
-  Status reserve() override { return window_->wait(); }
-  Status start() override {
-    window_->arrive();
-    return Nothing{};
-  }
-  Status finish() override { return window_->wait(); }
-  void release() override { window_->arrive(); }
-
  private:
   static Brick padded(const PointBox& box, Complex* first) {
     Brick brick = fft::dense_brick(box, first);
@@ -100,8 +92,6 @@ class WindowTransposition final : public Transposition {
     brick.band = brick.plane * box.length(0);
     return brick;
   }
-
-  std::unique_ptr<application::SharedWindow> window_;
 };
 
 } // namespace

@@ -127,7 +127,6 @@ TEST(FftOverRanks, AWrongValueIsFound) {
       const fft::Triple& n = problem.pencils.points;
       const Grid values = TRY(values_of(problem, fft::whole_box(n)));
       Grid spectrum = TRY(values_of(problem, fft::whole_box(n))), back = TRY(Grid::zeros(values.size()));
-      std::unique_ptr<fft::LineLibrary> library;
       fft::golden::transform(n, fft::TransformDirection::forward, spectrum.data());
       for (std::int64_t i = 0; i < values.size(); ++i) back[i] = values[i] * problem.points();
       EXPECT_TRUE(check(problem, spectrum, back, *runtime)["right"]);
