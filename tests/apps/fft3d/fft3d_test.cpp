@@ -4,7 +4,7 @@
 #include "distributed_fft/sphere_fft.hpp"
 #include "fft/golden.hpp"
 #include "fft3d/check.hpp"
-#include "loopback/loopback_processes.hpp"
+#include "loopback/run_application.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -34,20 +34,7 @@ Result<json> run(std::string_view variant, std::string_view size, const json& op
                      {"size", size},
                      {"options", options},
                      {"candidates", {{{"variant", variant}, {"parameters", parameters}}}}};
-  const Result<application::ApplicationTask> task = application::parse_task(text.dump(), applications());
-  if (!task) return task.error();
-  json found;
-  const auto [status, printed] = run_processes(ranks, false, 1, [&](Processes& processes) -> Status {
-    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    application::ApplicationRequest request = task->request;
-    request.candidate = task->candidates[0];
-    Result<json> result = request.application->run(request, *runtime);
-    if (Status s = runtime->agree_on(result); !s) return s;
-    if (processes.rank() == 0) found = std::move(*result);
-    return Nothing{};
-  });
-  if (!status) return status.error();
-  return found;
+  return application::run_application(text, applications(), ranks);
 }
 
 TEST(FftOverRanks, EveryVariantIsRight) {

@@ -3,7 +3,7 @@
 #include "applications.hpp"
 #include "himeno/check.hpp"
 #include "himeno/local_grid.hpp"
-#include "loopback/loopback_processes.hpp"
+#include "loopback/run_application.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,22 +16,9 @@ using application::Processes, application::run_processes, application::Runtime;
 using nlohmann::json;
 
 Result<json> run(const json& task_text, std::int32_t ranks, const char* grid = nullptr, std::uint64_t seed = 1) {
-  const Result<application::ApplicationTask> task = application::parse_task(task_text.dump(), applications());
-  if (!task) return task.error();
-  json found;
-  const auto [status, printed] = run_processes(ranks, seed % 2 == 0, seed, [&](Processes& processes) -> Status {
-    application::Communication communication;
-    if (grid) communication.grid = grid;
-    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, communication));
-    application::ApplicationRequest request = task->request;
-    request.candidate = task->candidates[0];
-    Result<json> result = request.application->run(request, *runtime);
-    if (Status s = runtime->agree_on(result); !s) return s;
-    if (processes.rank() == 0) found = std::move(*result);
-    return Nothing{};
-  });
-  if (!status) return status.error();
-  return found;
+  application::Communication communication;
+  if (grid) communication.grid = grid;
+  return application::run_application(task_text, applications(), ranks, seed, communication);
 }
 
 json task_of(std::string_view variant, std::string_view size, const json& options,

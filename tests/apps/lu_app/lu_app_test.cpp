@@ -1,7 +1,7 @@
 // lu over ranks: P A = L U, HPL's residual and the golden pivots on many grids, and checks that find errors.
 #include "application/request.hpp"
 #include "applications.hpp"
-#include "loopback/loopback_processes.hpp"
+#include "loopback/run_application.hpp"
 #include "lu_app/check.hpp"
 
 #include <fmt/format.h>
@@ -32,20 +32,7 @@ class LuOverRanks : public testing::Test {
 };
 
 Result<json> run(const json& task_text, std::int32_t ranks, std::uint64_t seed = 1) {
-  const Result<application::ApplicationTask> task = application::parse_task(task_text.dump(), applications());
-  if (!task) return task.error();
-  json found;
-  const auto [status, printed] = run_processes(ranks, seed % 2 == 0, seed, [&](Processes& processes) -> Status {
-    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    application::ApplicationRequest request = task->request;
-    request.candidate = task->candidates[0];
-    Result<json> result = request.application->run(request, *runtime);
-    if (Status s = runtime->agree_on(result); !s) return s;
-    if (processes.rank() == 0) found = std::move(*result);
-    return Nothing{};
-  });
-  if (!status) return status.error();
-  return found;
+  return application::run_application(task_text, applications(), ranks, seed);
 }
 
 json task_of(std::string_view variant, std::int64_t n, const json& options, const json& parameters = json::object()) {
