@@ -81,21 +81,19 @@ def command(
     if application.replace("_", "-") == prediction.HARTREE_FOCK:
         from kumihimo.cli import simulate_hartree_fock
 
-        simulate_hartree_fock.refuse(of_solvers)
+        refuse(prediction.HARTREE_FOCK, of_solvers)
         of_units = simulate_hartree_fock.BuildRequest(
             machine, asked_ranks, size, variant, settings or [], speed, algorithm, model
         )
         return simulate_hartree_fock.run(of_units, as_json)
     if application in (lu_prediction.LU, fft_prediction.FFT):
         from kumihimo.cli import simulate_fft3d, simulate_lu
-        from kumihimo.cli.simulate_measured import MeasuredRequest, refuse
+        from kumihimo.cli.simulate_measured import MeasuredRequest
 
         refuse(application, {**of_solvers, "--variant": variant, "--algorithm": algorithm != "recursive_doubling"})
         measured = MeasuredRequest(application, machine, asked_ranks, size, settings or [], speed, model)
         return (simulate_lu if application == lu_prediction.LU else simulate_fft3d).run(measured, as_json)
-    for name, value in (("--variant", variant), ("--set", settings), ("--speed", speed)):
-        if value:
-            raise not_applicable(f"{application} takes no {name} here", None, "leave it out")
+    refuse(application, {"--variant": variant, "--set": settings, "--speed": speed})
     if noise is None and (seed is not None or iterations_of_noise is not None):
         raise BadInput("--seed and --iterations need --noise", "leave them out, or add --noise 1000:100e-6")
     named = prediction.application_named(
@@ -155,6 +153,13 @@ def command(
         output.print_table("Mean of many iterations", NOISE_COLUMNS, [noise_row(r) for r in results])
     output.print_list("May be more than 20 % off:", sorted({r["accuracy"] for r in results if r["accuracy"]}))
     return None
+
+
+def refuse(application: str, given: dict[str, object]) -> None:
+    """Options of other applications."""
+    for name, value in given.items():
+        if value:
+            raise not_applicable(f"{application} takes no {name} here", None, "leave it out")
 
 
 COLUMNS = ("method", "iteration>", "computing>", "halo>", "reductions>", "hidden>")

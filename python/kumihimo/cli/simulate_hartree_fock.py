@@ -12,7 +12,7 @@ from kumihimo.cli import app, machines, output, progress
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import Ranks
 from kumihimo.predict import models, simulation
-from kumihimo.text.errors import not_applicable, wrong_value
+from kumihimo.text.errors import wrong_value
 from kumihimo.text.quantities import counted, seconds_text, share_text
 
 LIMIT_SECONDS = 3600.0  # of the measurement
@@ -31,14 +31,6 @@ class BuildRequest:
     speed: str | None
     algorithm: str
     model: str | None
-
-
-def refuse(given: dict[str, object]) -> None:
-    """Options of other applications."""
-    for name, value in given.items():
-        if value:
-            rule = f"{prediction.HARTREE_FOCK} takes no {name} here"
-            raise not_applicable(rule, None, "leave it out")
 
 
 def run(asked: BuildRequest, as_json: bool) -> None:

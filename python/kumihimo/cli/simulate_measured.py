@@ -11,7 +11,7 @@ from kumihimo.app import prediction
 from kumihimo.cli import app, machines
 from kumihimo.collectives.arguments import Ranks
 from kumihimo.predict import models, simulation
-from kumihimo.text.errors import not_applicable, wrong_value
+from kumihimo.text.errors import wrong_value
 
 LIMIT_SECONDS = 3600.0  # of the measurement
 
@@ -47,10 +47,3 @@ class MeasuredRequest:
         if alone or self.ranks.ranks is not None:
             return [whole]
         return list(prediction.smaller_jobs(loaded, self.ranks)) or [whole]
-
-
-def refuse(application: str, given: dict[str, object]) -> None:
-    """Options of other applications."""
-    for name, value in given.items():
-        if value:
-            raise not_applicable(f"{application} takes no {name} here", None, "leave it out")
