@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from waiting import until
 
+from kumihimo.app.fft_prediction import FftQuestion
 from kumihimo.processes import mpi
 from kumihimo.processes.visible import command_of, is_running, processes
 
@@ -147,6 +148,11 @@ def test_fft3d_on_ranks(kumihimo, family: str, installation: mpi.Installation) -
         if "transforms need FFTW" in ended.err:
             pytest.skip("no FFTW is here")
         assert [row["right"] for row in found_of(ended)["results"]] == [True] * len(variants), ended.out
+    for points in ((8, 8, 8), (2, 2, 16)):  # slabs, and pencils where there are more ranks than planes
+        words = ("--size", "x".join(map(str, points)), "--ranks", "4", "--variant", "fused", "--threads", "1", *fixed)
+        (row,) = found_of(kumihimo("app", "fft3d", "--mpi", family, *words))["results"]
+        rows, columns = FftQuestion(points).grid(4)
+        assert row["facts"]["rows x columns of ranks"] == f"{rows}x{columns}", "as predictions have it"
     assert not list(Path("/dev/shm").glob(f"kumihimo-rings-{os.getuid()}-*"))
 
 

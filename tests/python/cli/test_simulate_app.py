@@ -87,7 +87,10 @@ def test_the_grid_of_ranks_has_the_nearest_factors(ranks, grid):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (("hpcg", "--cells", "8"), "must be one of poisson3d, fem-cube, himeno, fdtd2d, hartree-fock, lu, fft3d (got 'hpcg')"),
+        (
+            ("hpcg", "--cells", "8"),
+            "must be one of poisson3d, fem-cube, himeno, fdtd2d, hartree-fock, lu, fft3d (got 'hpcg')",
+        ),
         (("poisson3d",), "an iteration needs either --cells of a rank or --size of all ranks; add --cells 64x64x64"),
         (("poisson3d", "--cells", "8", "--size", "8"), "leave one of them out"),
         (("poisson3d", "--cells", "9" * 5000), "--cells must be three lengths, such as 64x64x64"),
