@@ -52,7 +52,11 @@ def facts_of(found: dict, application: ApplicationRow, rows: list[dict]) -> Iter
         )
     else:
         method = f"{found['method']}, " if found["method"] else ""
-        yield str(best["iterations"]), "iterations", f"{method}tolerance {found['tolerance']}"
+        yield (
+            str(best["iterations"]),
+            "iterations",
+            method + (f"tolerance {found['tolerance']}" if best["history"] else "a fixed number"),
+        )
     if best["residual"] is not None:
         checked = {True: "checked by the golden copy", False: "WRONG by the golden copy", None: "not checked"}
         yield f"{best['residual']:.1e}", application.residual, checked[best["right"]]
