@@ -19,7 +19,7 @@ FFT, VARIANT = "fft3d", "fused"
 MEASURED_SIZE = 96
 RUNS = 3
 MOST_POINTS = 1 << 20  # along an axis
-MOST_MESSAGES = 20_000_000  # of all ranks in an exchange
+MOST_MESSAGES = 40_000_000  # of all ranks in an exchange
 POINT_NUMBERS = 2  # doubles
 SETTINGS = ("decomposition", "exchange", "at_once")
 
@@ -95,7 +95,7 @@ def check(asked: FftQuestion, ranks: int) -> None:
     messages = ranks * max(asked.grid(ranks))
     if messages > MOST_MESSAGES:
         rule = f"a prediction of {FFT} has at most {MOST_MESSAGES} messages in an exchange"
-        raise wrong_value(rule, messages, "use --set decomposition=pencil or fewer ranks")
+        raise wrong_value(rule, messages, "use pencils that are more equal, or fewer ranks")
 
 
 def measure(seconds: float) -> LineRate:

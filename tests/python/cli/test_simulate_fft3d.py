@@ -9,6 +9,7 @@ import pytest
 
 from kumihimo.app import fft_prediction
 from kumihimo.app.fft_prediction import FftQuestion
+from kumihimo.text.errors import KumihimoError
 
 MACHINE = ("simulate", "app", "fft3d", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "1")
 
@@ -63,6 +64,13 @@ def test_ranks_exchange_all_that_they_have() -> None:
 def test_more_ranks_than_planes_get_pencils() -> None:
     assert FftQuestion((8, 8, 8)).grid(8) == (8, 1)
     assert FftQuestion((8, 8, 8)).grid(12) == (4, 3)
+
+
+def test_the_whole_k_computer_fits_in_pencils_and_not_in_slabs() -> None:
+    points = (1 << 20, 1 << 20, 1 << 20)
+    fft_prediction.check(FftQuestion(points, "pencil"), 82944)
+    with pytest.raises(KumihimoError, match="at most 40000000 messages in an exchange .got 6879707136."):
+        fft_prediction.check(FftQuestion(points, "slab"), 82944)
 
 
 @pytest.mark.parametrize(
