@@ -69,7 +69,7 @@ def test_more_ranks_than_planes_get_pencils() -> None:
 def test_the_whole_k_computer_fits_in_pencils_and_not_in_slabs() -> None:
     points = (1 << 20, 1 << 20, 1 << 20)
     fft_prediction.check(FftQuestion(points, "pencil"), 82944)
-    with pytest.raises(KumihimoError, match="at most 40000000 messages in an exchange .got 6879707136."):
+    with pytest.raises(KumihimoError, match="got 6879707136"):
         fft_prediction.check(FftQuestion(points, "slab"), 82944)
 
 
