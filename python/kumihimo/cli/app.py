@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from math import log10
 from typing import Optional
 
+import click
+import typer
+
 from kumihimo.app import brief_choice, catalogue, choice, figures, launches, libraries, page, parts, stepping, wisdom
 from kumihimo.app.catalogue import AUTO, AppCandidate
 from kumihimo.app.launches import AppProblem, Resources
@@ -24,7 +27,27 @@ from kumihimo.text.quantities import rate_text, seconds_text, share_text
 MOST_RANKS = 1 << 20
 BRIEF, FRESH, TUNE, NO_TUNE = "brief", "--fresh", "--tune", "--no-tune"  # searches of --variant auto
 
+app = typer.Typer()
 
+
+class Command(typer.core.TyperCommand):
+    """`kumihimo app NAME --help` lists the variants and options of this application, too."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[Command.__qualname__] = list(args)
+        return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        words = ctx.meta.get(Command.__qualname__, [])
+        named = [each for each in catalogue.applications() if each.name in words] if words != ["--help"] else []
+        for each in named:
+            for title, rows in described(each):
+                if rows:
+                    with formatter.section(title):
+                        formatter.write_dl(rows)
+
+
+@app.command(cls=Command)
 def command(
     name: argument("[NAME]", "Application; without one the command lists them.", Optional[str]) = None,
     size: option("--size -s SIZE", "Size of the problem: 128 or 128x96x64 [default: the application's].") = None,
@@ -144,14 +167,30 @@ def list_all(as_json: bool) -> int:
     rows = [(each.name, each.summary, str(len(each.variants)), each.sizes) for each in every]
     output.print_table("", ("application", "what it is", "variants>", "--size"), rows)
     for each in every:
-        variants = [f"{row['name']}: {row['summary']}" for row in each.variants]
-        output.print_list(f"Variants of {each.name}:", variants)
-        words = [
-            f"{row['name']}: {row['meaning']}" + (f" [default: {row['default']}]" if row["default"] else "")
-            for row in each.options
-        ]
-        output.print_list(f"Options of {each.name} (--set NAME=VALUE):", words)
+        for title, lines in described(each):
+            output.print_list(f"{title}:", [": ".join(line) for line in lines])
+    output.print_line("\nkumihimo app NAME --help shows the options of the command and of one application.")
     return 0
+
+
+def described(application: catalogue.ApplicationRow) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Titled lists of its variants, their parameters and its options, each with its meaning."""
+
+    def with_default(meaning: str, default: object) -> str:
+        return f"{meaning} [default: {default}]" if default not in ("", None) else meaning
+
+    parameters = {row["name"]: row for variant in application.variants for row in variant["parameters"]}
+    return [
+        (f"Variants of {application.name}", [(row["name"], row["summary"]) for row in application.variants]),
+        (
+            f"Parameters of variants of {application.name} (--set NAME=VALUE)",
+            [(name, with_default(row["meaning"], row["values"][0])) for name, row in parameters.items()],
+        ),
+        (
+            f"Options of {application.name} (--set NAME=VALUE)",
+            [(row["name"], with_default(row["meaning"], row["default"])) for row in application.options],
+        ),
+    ]
 
 
 def search_of(variant: str, given: dict[str, bool]) -> str:

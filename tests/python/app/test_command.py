@@ -29,6 +29,15 @@ def test_the_list(kumihimo) -> None:
     assert "poisson3d" in names
 
 
+def test_help_of_one_application_lists_what_it_takes(kumihimo) -> None:
+    every, one = kumihimo("app", "--help"), kumihimo("app", "lu", "--size", "64", "--help")
+    assert every.code == 0 and "Variants of" not in every.out
+    assert one.code == 0 and one.out.startswith(every.out.rstrip())
+    more = one.out[len(every.out) :]
+    assert {"Variants of lu:", "Options of lu (--set NAME=VALUE):"} <= set(more.splitlines())
+    assert "tournament" in more and "block" in more and "broadcast" in more and "poisson3d" not in more
+
+
 def test_a_solve_on_one_rank_needs_no_mpi(kumihimo, tmp_path: Path) -> None:
     environment = {**os.environ, "PATH": "/nonexistent"}
     ended = kumihimo("app", "poisson3d", "--size", "12", "--variant", "golden", "--json", env=environment)
