@@ -30,15 +30,15 @@ BRIEF, FRESH, TUNE, NO_TUNE = "brief", "--fresh", "--tune", "--no-tune"  # searc
 app = typer.Typer()
 
 
-class Command(typer.core.TyperCommand):
+class ApplicationCommand(typer.core.TyperCommand):
     """`kumihimo app NAME --help` lists the variants and options of this application, too."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[Command.__qualname__] = list(args)
+        ctx.meta[ApplicationCommand.__qualname__] = list(args)
         return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        words = ctx.meta.get(Command.__qualname__, [])
+        words = ctx.meta.get(ApplicationCommand.__qualname__, [])
         named = [each for each in catalogue.applications() if each.name in words] if words != ["--help"] else []
         for each in named:
             for title, rows in described(each):
@@ -47,7 +47,7 @@ class Command(typer.core.TyperCommand):
                         formatter.write_dl(rows)
 
 
-@app.command(cls=Command)
+@app.command(cls=ApplicationCommand)
 def command(
     name: argument("[NAME]", "Application; without one the command lists them.", Optional[str]) = None,
     size: option("--size -s SIZE", "Size of the problem: 128 or 128x96x64 [default: the application's].") = None,

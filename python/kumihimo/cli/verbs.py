@@ -42,6 +42,7 @@ VERBS: tuple[str, ...] = (
         "record",
         "replay",
         "checkpoint",
+        "project",
         "tune",
         "tune kernel",
         "run",

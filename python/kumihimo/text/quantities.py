@@ -21,6 +21,14 @@ def rate_text(bytes_per_second: float | None) -> str:
     return f"{_digits(bytes_per_second)} B/s"
 
 
+def flops_text(flops: float) -> str:
+    """Three digits of flop/s in powers of 1000: "1.23 EF"."""
+    for unit, factor in (("EF", 1e18), ("PF", 1e15), ("TF", 1e12), ("GF", 1e9), ("MF", 1e6)):
+        if flops >= factor:
+            return f"{_digits(flops / factor)} {unit}"
+    return f"{_digits(flops)} F"
+
+
 def bytes_text(size: float) -> str:
     """Three digits: "1.25 MiB", "341 MiB"."""
     value, unit = float(size), "B"

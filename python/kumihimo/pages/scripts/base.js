@@ -46,8 +46,9 @@ const text_of = {
   seconds: (v, digits = 3) => scaled(v, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]], digits),
   rate: (v) => scaled(v, [[1e12, "TB/s"], [1e9, "GB/s"], [1e6, "MB/s"], [1e3, "kB/s"], [1, "B/s"]], 3),
   ratio: (v) => `${significant(v, 3)}×`,
-  flops: (v) => scaled(v, [[1e15, "PFLOPS"], [1e12, "TFLOPS"], [1e9, "GFLOPS"], [1e6, "MFLOPS"], [1e3, "kFLOPS"], [1, "FLOPS"]], 3),
+  flops: (v) => scaled(v, [[1e18, "EFLOPS"], [1e15, "PFLOPS"], [1e12, "TFLOPS"], [1e9, "GFLOPS"], [1e6, "MFLOPS"], [1e3, "kFLOPS"], [1, "FLOPS"]], 3),
   intensity: (v) => `${significant(v, 3)} flop/B`,
+  year: (v) => String(Math.round(v)),
   number: (v, digits = 3) => significant(v, digits),
   share: (v) => `${significant(100 * v, 3)} %`,
 };

@@ -22,7 +22,7 @@ class LineChart {
     const height = Math.round(Math.max(250, Math.min(chart.tall ? 430 : 340, outer * 0.66)));
     cleared(svg, outer, height);
     const shown = this.visible();
-    const xs = chart.series.flatMap((s) => s.points.map((p) => p.x));
+    const xs = chart.series.flatMap((s) => s.points.map((p) => p.x)).concat((chart.marks || []).map((m) => m.x));
     // Room for whiskers up to a factor; a longer one is cut, so that one disturbed point does not flatten all curves.
     const signed = chart.y.scale === "signed";
     const room = (p) => signed ? [p.y] : [p.y, Math.max(p.low ?? p.y, p.y / 1.4), Math.min(p.high ?? p.y, p.y * 1.4)];

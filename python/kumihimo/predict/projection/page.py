@@ -1,0 +1,122 @@
+"""The page of a projection: curves with their bands, the real machines, what decides, and the power of the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kumihimo import pages
+from kumihimo.predict.projection import files
+from kumihimo.predict.projection.files import NodeClass, Scaling
+from kumihimo.predict.projection.spread import ProjectedBand
+from kumihimo.text.quantities import flops_text, share_text
+
+MOST_BARS = 8
+
+
+def render(
+    of: NodeClass, by: Scaling, target: float, result: dict, bands: Mapping[str, Sequence[ProjectedBand]]
+) -> str:
+    last = {name: each[-1] for name, each in bands.items()}
+    facts = [
+        (flops_text(band.middle.peak), f"peak in {band.middle.node.year:g}, model {name}", band_words(band))
+        for name, band in last.items()
+    ]
+    facts += [
+        (f"{error['typical']:.2g}x", f"typical error over {error['horizon']} years", f"{error['machines']} machines")
+        for error in result["hindcast"]
+    ]
+    parts = [
+        pages.KeyFacts(facts),
+        pages.PageSection("Curves", [pages.Prose(LEAD), curves(target, result, bands)]),
+        pages.PageSection("What decides", [pages.Prose(DECIDES), decides(result)]),
+        pages.PageSection("Power of a node", [power(bands)]),
+        pages.PageSection("Assumptions", [assumptions(of, by)]),
+    ]
+    about = f"{of.summary}, by {by.summary}"
+    return pages.page("Projected machine, by kumihimo", parts, "Projected machine", about)
+
+
+LEAD = """Peak of the largest machine within the limits. Dashed lines hold nine of ten random draws of all assumptions.
+Circles are real machines, each scaled by its peak per watt to the power of the projected one."""
+
+DECIDES = "Peak in the last year with one assumption at either end of its range, over that with the usual values."
+
+
+def band_words(band: ProjectedBand) -> str:
+    return f"{flops_text(band.low)} to {flops_text(band.high)} in nine of ten draws"
+
+
+def curves(target: float, result: dict, bands: Mapping[str, Sequence[ProjectedBand]]) -> pages.ChartGroup:
+    series = []
+    for at, (name, each) in enumerate(bands.items()):
+        colour = pages.look(at)["colour"]
+        lines = {"middle": [], "low": [], "high": []}
+        for band in each:
+            year = band.middle.node.year
+            for key, peak in (("middle", band.middle.peak), ("low", band.low), ("high", band.high)):
+                if peak > 0:
+                    lines[key].append((year, peak))
+        series.append(
+            pages.LineSeries(name, pages.points_of(lines["middle"]), f"model {name}", colour, bare=True, strong=True)
+        )
+        for key in ("low", "high"):
+            points = pages.points_of(lines[key])
+            series.append(pages.LineSeries(f"{name} {key}", points, "", colour, bare=True, dash="4 3"))
+    first = next(iter(bands.values()))
+    power = first[-1].middle.power
+    from_year, to_year = first[0].middle.node.year, first[-1].middle.node.year
+    real = [
+        {"x": each.year, "y": each.peak / each.power * power}
+        for each in files.past_machines()
+        if from_year - 12 <= each.year <= to_year
+    ]
+    chart = pages.LineChart(
+        "Peak within the limits",
+        "by year",
+        series,
+        x=pages.ChartAxis("year", "signed"),
+        y=pages.ChartAxis("flops", "log"),
+        marks=real,
+        levels=[{"y": target, "label": "target"}],
+        tall=True,
+    )
+    return pages.ChartGroup([chart], [each for each in series if each.strong], "curves")
+
+
+def decides(result: dict) -> pages.ChartGroup:
+    charts = []
+    for at, each in enumerate(result["models"]):
+        peak = each["years"][-1]["peak_flops"]
+        rows = [
+            pages.ChartBar(
+                one["name"],
+                [one["factor"] - 1],
+                pages.look(at)["colour"],
+                f"{one['at_low'] / peak:.2f} to {one['at_high'] / peak:.2f}",
+            )
+            for one in each["decides"][:MOST_BARS]
+        ]
+        charts.append(pages.BarChart(f"Model {each['model']}", "largest peak over smallest, less 1", rows, "number"))
+    return pages.ChartGroup(charts, name="decides")
+
+
+def power(bands: Mapping[str, Sequence[ProjectedBand]]) -> pages.PageTable:
+    rows = []
+    for name, each in bands.items():
+        for label, band in (("first", each[0]), ("last", each[-1])):
+            node = band.middle.node
+            shares = [share_text(node.power[part] / node.watts) for part in files.PARTS]
+            rows.append((name, f"{label}: {node.year:g}", f"{node.watts:.0f} W", *shares))
+    return pages.PageTable(("model", "year", "node>", *(f"{part}>" for part in files.PARTS)), rows)
+
+
+def assumptions(of: NodeClass, by: Scaling) -> pages.PageTable:
+    rows = [
+        (files.GROWTHS[name], f"{each.value:.3g}", f"{each.low:.3g} to {each.high:.3g}", each.source)
+        for name, each in by.growth.items()
+    ]
+    rows += [
+        (files.SHARES[name], share_text(each.value), f"{share_text(each.low)} to {share_text(each.high)}", each.source)
+        for name, each in of.shares.items()
+    ]
+    return pages.PageTable(("assumption", "a year, or share>", "range>", "source~"), rows)
