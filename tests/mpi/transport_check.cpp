@@ -2,6 +2,8 @@
 #include "mpi/program_communicator.hpp"
 #include "mpi_transport/mpi_transport.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -153,6 +155,9 @@ bool check_case(const Library& library, const Case& test, int rank, int ranks, i
   MpiTransport& transport = **made;
   if (transport.note().empty() == (test.expects_note && ranks > 1))
     return std::fprintf(stderr, "%s: note is \"%s\"\n", test.name, std::string(transport.note()).c_str()), false;
+  // Ranks on several nodes that share one kernel share its processors, too.
+  if (!test.options.node_of_rank.empty() && ranks > sysconf(_SC_NPROCESSORS_ONLN) && !transport.yields_at_once())
+    return std::fprintf(stderr, "%s: %d ranks spin, though they outnumber the processors\n", test.name, ranks), false;
   transport::Demands demands;
   demands.lanes = 3;
   demands.window = window;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -89,6 +90,9 @@ Status MpiTransport::set_up() {
     if (Status status = agree(library_, communicator_, copied); !status) return status;
     communicator_ = *own;
     owns_communicator_ = true;
+    const Result<bool> crowded = is_kernel_oversubscribed();
+    if (Status status = crowded ? Status(Nothing{}) : Status(crowded.error()); !status) return status;
+    if (*crowded) waiting_ = shared_memory::SpinWait(true);
     network_ = TRY(open_network({library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes},
                                 options_.network));
   }
@@ -147,6 +151,18 @@ Result<bool> MpiTransport::is_oversubscribed(std::int32_t node_ranks) const {
   for (std::size_t at = 0; at < all.size(); at += mine.size())
     unbound = unbound && std::equal(first.begin(), first.end(), all.begin() + static_cast<std::ptrdiff_t>(at));
   return node_ranks > processors || (unbound && shared_memory::job_ranks_on_node() > processors);
+}
+
+// Whether all ranks share one kernel, though they are on several nodes, and outnumber its processors: the nodes are
+// containers or network namespaces. MPICH's ranks never yield: a wait that spins keeps the awaited rank from running.
+Result<bool> MpiTransport::is_kernel_oversubscribed() const {
+  const std::int64_t mine = shared_memory::kernel_number(), ends[2] = {mine, -mine};
+  std::int64_t most[2] = {};
+  const int code = library_.call.Allreduce(ends, most, 2, library_.datatype(DataType::int64),
+                                           library_.operation(Operation::max), communicator_);
+  if (Status status = library_.check(code, "MPI_Allreduce"); !status) return status.error();
+  if (mine == shared_memory::no_machine_number || most[0] != -most[1]) return false;
+  return ranks_ > sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 // Whether all ranks are on this machine, by its host name and boot id. It saves MPI_Comm_split_type, which makes

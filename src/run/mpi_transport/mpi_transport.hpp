@@ -50,6 +50,7 @@ class MpiTransport final : public transport::Transport {
   std::int32_t ranks() const { return ranks_; }
   bool shares_memory_with(Rank peer) const;
   bool is_single_node() const override { return is_single_node_; }
+  bool yields_at_once() const { return waiting_.yields_at_once(); } // ranks outnumber the processors that they share
   bool has_failed() const override { return network_->error().has_value(); }
   bool has_single_copies() const override { return node_ranks_ == 1 || (memory_ && memory_->is_readable()); }
   std::string_view note() const override { return memory_ ? memory_->note() : std::string_view(); }
@@ -77,6 +78,7 @@ class MpiTransport final : public transport::Transport {
   Result<transport::Demands> demands_of_all(const transport::Demands& mine) const;
   bool shares_memory_with_all() const;
   Result<bool> is_oversubscribed(std::int32_t node_ranks) const;
+  Result<bool> is_kernel_oversubscribed() const;
   void open_channels(const std::vector<Member>& members, std::int32_t node_rank);
   void activate(Rank peer);
   std::string awaited() const;

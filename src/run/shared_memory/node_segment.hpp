@@ -29,6 +29,9 @@ std::int64_t shared_memory_limit_bytes();
 // try.
 inline constexpr std::int64_t no_machine_number = 0;
 std::int64_t machine_number();
+// The same of its boot id alone: containers and network namespaces have host names of their own and one kernel, so the
+// same processors.
+std::int64_t kernel_number();
 
 class NodeSegment {
  public:

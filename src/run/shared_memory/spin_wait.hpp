@@ -23,6 +23,7 @@ class SpinWait {
 
   bool spins() const { return spun_ < spins_; } // whether the next turn is one of the first, which spin
 
+  bool yields_at_once() const { return oversubscribed_; }
   // How long a yield took; turn() says so.
   void note_yield(std::int64_t ns);
   std::int64_t patience_ns() const { return patience_ns_; } // for which a wait spins after the first turns

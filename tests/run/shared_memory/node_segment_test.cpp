@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -43,6 +44,17 @@ class NodeSegmentTest : public ::testing::Test {
   mpi::Library library_ = mpi::testing::fake_library();
   FakeWorld& world_ = FakeWorld::now();
 };
+
+TEST(KernelNumber, Is_the_same_in_a_child_and_no_machine_number) {
+  const std::int64_t mine = kernel_number();
+  ASSERT_NE(mine, no_machine_number);
+  EXPECT_NE(mine, machine_number());
+  const pid_t child = fork();
+  if (child == 0) _exit(kernel_number() == mine ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
 
 TEST_F(NodeSegmentTest, Exists_where_all_ranks_have_their_part) {
   {
