@@ -30,7 +30,7 @@ def command(
     traffic: option(
         "--traffic -t WHAT",
         "Profile of `record`, lines 'src dst bytes messages', METIS or Scotch graph, halo:16x16x16:27, file:PROGRAM, "
-        "or a collective: allgather:bruck:1KiB.",
+        "workload:NAME (see `workload`), or a collective: allgather:bruck:1KiB.",
         group=NETWORK,
     ),
     machine: option(

@@ -36,7 +36,9 @@ NOT_OF_GOAL = ("ranks", "grid", "to_grid", "scaling", "algorithm", "wisdom")
 
 def command(
     trace: argument(
-        "TRACE", "Folder of record --trace, OTF2 trace of Score-P, TAU or others, or GOAL file (goal:FILE)."
+        "TRACE",
+        "Folder of record --trace, OTF2 trace of Score-P, TAU or others, GOAL file (goal:FILE), or workload "
+        "(workload:NAME, see `workload`).",
     ),
     machine: option(
         "--machine -m M",
@@ -104,7 +106,7 @@ def command(
         packet_bytes, buffer_packets, packet_seed, dies or [], slow or [], whole,
     )  # fmt: skip
     asked.check()
-    read = trace_of(trace)
+    read, ranks = (trace_of_workload(trace, ranks), None) if is_workload(trace) else (trace_of(trace), ranks)
     source, new_grid = extrapolated(read, ranks, grid, to_grid, scaling)
     on = asked.on(read.graphs.ranks if source is None else source.ranks)
     general, of_regions = speeds(speed or [], read)
@@ -137,6 +139,18 @@ def command(
         print_ranks(prediction)
     output.print_list("Left out:", left_out(read))
     return None
+
+
+def is_workload(name: str) -> bool:
+    return name.startswith("workload:")
+
+
+def trace_of_workload(name: str, ranks: int | None) -> Trace:
+    """On any number of ranks, without extrapolation."""
+    from kumihimo.predict.workloads import catalogue
+
+    options.refuse_beside("a workload", "grid", "to_grid", "scaling")
+    return progress.run_interruptible(catalogue.asked(name, ranks).trace)
 
 
 def trace_of(name: str) -> Trace:
@@ -186,7 +200,7 @@ def as_object(prediction: Replay, changes: list[Change], name: str) -> dict:
         if count > 0
     ]
     origin = {"programs": name}
-    if trace.recording is not None:
+    if trace.recording is not None and not trace.generated:
         origin = {"recorded_ranks": trace.recording.ranks, "recorded_seconds": trace.seconds}
     return {
         "model": question.model.name,

@@ -41,6 +41,7 @@ VERBS: tuple[str, ...] = (
         "bench node",
         "record",
         "replay",
+        "workload",
         "checkpoint",
         "project",
         "tune",

@@ -13,6 +13,7 @@ from kumihimo.network import placement as placements
 from kumihimo.network.imports import hwloc
 from kumihimo.place import sources
 from kumihimo.predict import simulation
+from kumihimo.predict.workloads.catalogue import WORKLOAD
 from kumihimo.processes import allocation
 from kumihimo.text import documents, files, odd_bytes
 from kumihimo.text.errors import BadInput, missing, wrong_value
@@ -179,10 +180,11 @@ def zeros(lengths: list[int]) -> str:
 
 
 def traffic_on(text: str, on: JobNetwork) -> sources.TrafficSource:
-    """What --traffic names; a collective is that of as many ranks as there are slots."""
+    """What --traffic names; a collective or a workload is that of as many ranks as there are slots."""
     kind, colon, _ = text.partition(":")
     slots = on.job.slots.size
-    source = sources.traffic_from(text, slots if colon and kind in _schedule.collectives() else None)
+    fills = colon and (kind in _schedule.collectives() or text.startswith(WORKLOAD))
+    source = sources.traffic_from(text, slots if fills else None)
     if source.traffic.ranks > slots:
         where = simulation.shape_of(on.job.machine) or on.job.machine.name
         least = -(-source.traffic.ranks // on.job.slots.nodes)

@@ -9,6 +9,7 @@ from pathlib import Path
 from kumihimo import _collectives, _programs, _schedule, _topology, _traffic
 from kumihimo.collectives import arguments, program_sets
 from kumihimo.collectives.arguments import FILE, HALO, CollectiveArguments, Ranks
+from kumihimo.predict.workloads import catalogue
 from kumihimo.run.profile import reading
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, did_you_mean, missing, wrong_value
@@ -23,7 +24,10 @@ KINDS = {
 }
 SUFFIXES = {".jsonl": "profile", ".graph": "metis", ".metis": "metis", ".grf": "scotch"}
 READERS = {"text": _traffic.parse_traffic, "metis": _traffic.parse_metis, "scotch": _traffic.parse_scotch_graph}
-RULE = "the traffic must be a file, halo:16x16x16:27, file:PROGRAM or a collective such as allgather:bruck:1KiB"
+RULE = (
+    "the traffic must be a file, halo:16x16x16:27, file:PROGRAM, workload:NAME or a collective such as "
+    "allgather:bruck:1KiB"
+)
 MOST_OF_A_LINE = 60  # that an error shows
 
 
@@ -56,13 +60,15 @@ def _named(text: str, ranks: int | None) -> TrafficSource:
         return _of_pattern(rest)
     if text.startswith(FILE):
         return _of_programs(rest)
+    if text.startswith(catalogue.WORKLOAD):
+        return _of_workload(text, ranks)
     if colon and first in _schedule.collectives():
         return _of_collective(text, ranks)
     if colon and first in KINDS:
         return _of_file(Path(rest), first)
     path = Path(text)
     if colon and not files.kind(path):
-        known = ("halo", "file", *KINDS, *_schedule.collectives())
+        known = ("halo", "file", "workload", *KINDS, *_schedule.collectives())
         raise wrong_value(RULE, f"'{text}'", did_you_mean(first, known))
     return _of_file(path, SUFFIXES.get(path.suffix.lower()))
 
@@ -94,6 +100,17 @@ def _of_collective(text: str, ranks: int | None) -> TrafficSource:
     collective = arguments.collective(CollectiveArguments(kind, bytes=length, type=element), space)
     schedule = _collectives.find(kind, algorithm).build(collective, space, arguments.parameters())
     return TrafficSource(_traffic.of_programs(schedule), f"{text} on {counted(ranks, 'rank')}", programs=schedule)
+
+
+def _of_workload(text: str, ranks: int | None) -> TrafficSource:
+    asked = catalogue.asked(text, ranks)
+    found = asked.traffic()
+    if not found.bytes:
+        calls = ", ".join(found.collectives)
+        raise wrong_value(f"{text} must send messages to be placed", f"only {calls}")
+    traffic = _traffic.parse_traffic("\n".join(found.lines()) + "\n", text)
+    notes = [f"{counted(n, 'call')} of {name} are in no pair of ranks" for name, n in sorted(found.collectives.items())]
+    return TrafficSource(traffic, f"{text} on {counted(asked.ranks, 'rank')}", tuple(notes))
 
 
 def _of_file(path: Path, kind: str | None) -> TrafficSource:

@@ -24,3 +24,4 @@ class Trace:
     left_out: int = 0  # events that the recorder had no room for
     mpi: str = ""  # what the MPI library called itself, where the recording tells
     off: float = 0.0  # the longest time that recording was off on a rank, in seconds
+    generated: bool = False  # a workload, which nobody recorded
