@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
+from pathlib import Path
 from typing import Optional
 
 from kumihimo.cli import options, output, progress
@@ -11,6 +13,7 @@ from kumihimo.cli.paths import WrittenWhole
 from kumihimo.predict.workloads import catalogue
 from kumihimo.predict.workloads.catalogue import Workload, WorkloadCall
 from kumihimo.predict.workloads.steps import ComputingStep, ExchangeStep
+from kumihimo.text import files
 from kumihimo.text.errors import wrong_value
 from kumihimo.text.quantities import bytes_text, seconds_text
 
@@ -21,6 +24,7 @@ def command(
     numbers: option("--set NAME=VALUE", "Number of the workload; may be repeated.", list[str]) = None,
     rank: option("--rank R", "Rank whose steps are shown.", int) = 0,
     traffic: options.written("--traffic FILE", "Write the bytes of each pair of ranks.", WrittenWhole) = None,
+    program: option("--program FOLDER", "Write an MPI program (C) that plays it, and its steps.", Path) = None,
     as_json: options.Json = False,
 ) -> None:
     """Show the communication of a published program, generated for any number of ranks. `replay`, `place` and
@@ -31,9 +35,10 @@ def command(
     kumihimo workload rsdft --ranks 512
     kumihimo replay workload:rsdft,steps=4 --ranks 512 --machine k-computer --what-if
     kumihimo place --traffic workload:nicam --shape 32x32
+    kumihimo workload lattice-qcd --ranks 4 --program qcd
     """
     if name is None:
-        options.refuse_beside("the list", "ranks", "numbers", "rank", "traffic")
+        options.refuse_beside("the list", "ranks", "numbers", "rank", "traffic", "program")
         return list_all(as_json)
     asked = catalogue.asked(",".join([name, *(numbers or [])]), ranks)
     if not 0 <= rank < asked.ranks:
@@ -42,9 +47,17 @@ def command(
     if traffic is not None:
         lines = progress.run_interruptible(lambda: list(asked.traffic().lines()))
         output.write(traffic, "\n".join(lines) + "\n")
+    if program is not None:
+        with files.refused("the program must be writable", program):
+            progress.run_interruptible(lambda: asked.write_program(program))
     if as_json:
         return output.print_results_json([as_object(asked, rank, found)])
     show(asked, rank, found)
+    if program is not None:
+        play = shlex.quote(str(program / "play"))
+        print()
+        output.print_line(f"mpicc -O2 -o {play} {play}.c")
+        output.print_line(f"mpirun -n {asked.ranks} {play} {shlex.quote(str(program / 'steps'))}")
     return None
 
 

@@ -253,7 +253,10 @@ def test_errors_of_lines_name_the_line(folder):
 
 
 def test_a_misspelt_kind_is_recognised(folder):
-    rule = "the traffic must be a file, halo:16x16x16:27, file:PROGRAM, workload:NAME or a collective such as allgather:bruck:1KiB"
+    rule = (
+        "the traffic must be a file, halo:16x16x16:27, file:PROGRAM, workload:NAME or a collective such as "
+        "allgather:bruck:1KiB"
+    )
     assert refusal("hallo:4x4:5") == f"{rule} (got 'hallo:4x4:5'); did you mean halo?"
     assert refusal("algather:ring:8", 4) == f"{rule} (got 'algather:ring:8'); did you mean allgather?"
 

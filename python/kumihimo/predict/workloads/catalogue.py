@@ -7,9 +7,11 @@ times are of the kind of the machine, not of one measurement.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import log2
+from pathlib import Path
 
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.predict.workloads.grids import around, balanced, faces, place_of, rank_at
@@ -21,6 +23,7 @@ from kumihimo.predict.workloads.steps import (
     WorkloadTraffic,
     traced,
     traffic,
+    written,
 )
 from kumihimo.text.errors import did_you_mean, wrong_value
 
@@ -88,6 +91,11 @@ class WorkloadCall:
 
     def trace(self) -> Trace:
         return traced(self.ranks, self.steps)
+
+    def write_program(self, folder: Path) -> None:
+        """play.c, which needs nothing but MPI, and its steps."""
+        written(self.ranks, self.steps, folder / "steps")
+        shutil.copyfile(Path(__file__).with_name("play.c"), folder / "play.c")
 
     def traffic(self) -> WorkloadTraffic:
         return traffic(self.ranks, self.steps)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Union
 
 from kumihimo import _replay
 from kumihimo._trace import Kind
 from kumihimo.predict.replay import rows
 from kumihimo.predict.replay.trace import Trace
+from kumihimo.text import files
 from kumihimo.text.errors import wrong_value
 
 MOST_EVENTS = 50_000_000  # 40 bytes each
+MOST_BYTES = 2**31 - 1  # of a call of MPI
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,30 @@ def exchanged(step: ExchangeStep, site: int) -> bytes:
     for number, (partner, size) in enumerate(zip(step.partners, step.sent), sends + 1):
         of += rows.message(Kind.end_send, number, size, partner)
     return bytes(of + rows.LEAVE)
+
+
+def written(ranks: int, steps: StepsOfRank, folder: Path) -> None:
+    """The steps as play.c reads them: a file for each rank, and one for the groups."""
+    groups: dict[tuple[int, ...], int] = {(): 0, tuple(range(ranks)): 0}
+    folder.mkdir(parents=True, exist_ok=True)
+    for rank in range(ranks):
+        lines = [str(ranks)]
+        for step in steps(rank):
+            if isinstance(step, ComputingStep):
+                lines.append(f"c {step.seconds:.9f}")
+            elif isinstance(step, ExchangeStep):
+                pairs = zip(step.partners, step.sent, step.received)
+                lines.append(f"x {len(step.partners)} " + " ".join(f"{p} {out} {back}" for p, out, back in pairs))
+            else:
+                if step.bytes > MOST_BYTES:
+                    rule = f"a program of a workload has at most {MOST_BYTES} bytes in a call"
+                    raise wrong_value(rule, step.bytes, "take more ranks, or a smaller --set")
+                number = groups.setdefault(step.members, len(set(groups.values())))
+                lines.append(f"g {step.collective} {step.bytes} {number} {step.root}")
+        files.write_whole(folder / str(rank), "\n".join(lines) + "\n")
+    own = sorted((number, members) for members, number in groups.items() if number)
+    text = "".join(f"{len(members)} {' '.join(map(str, members))}\n" for _, members in own)
+    files.write_whole(folder / "groups", f"{len(own)}\n{text}")
 
 
 @dataclass
