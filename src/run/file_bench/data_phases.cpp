@@ -61,7 +61,7 @@ struct DataPlaces {
 };
 
 // Of one rank, in seconds on the scale of the phase's clock. Time for making and checking bytes counts as not passed.
-struct RankTimes {
+struct PhaseTimes {
   double begin = 0, opened = 0, moved = 0, closed = 0;
   double pattern = 0;
   double limit_reached = 0; // when this rank stopped for the limit
@@ -69,7 +69,7 @@ struct RankTimes {
 };
 
 // One number of each rank's times over all ranks, as IOR counts them.
-json times_json(const MpiJob& job, const PhaseClock& clock, const RankTimes& t, const DataCase& c) {
+json times_json(const MpiJob& job, const PhaseClock& clock, const PhaseTimes& t, const DataCase& c) {
   const double total = clock.span(t.begin, t.closed);
   const std::vector<double> sums = job.sum(
       {static_cast<double>(t.transfers), t.moved - t.opened, t.pattern, static_cast<double>(t.transfers_at_limit)});
@@ -89,9 +89,9 @@ json times_json(const MpiJob& job, const PhaseClock& clock, const RankTimes& t, 
   return found;
 }
 
-class Writing {
+class DataWriting {
  public:
-  Writing(const MpiJob& job, const std::string& folder, DataCase& c)
+  DataWriting(const MpiJob& job, const std::string& folder, DataCase& c)
       : job_(job), c_(c), places_{c, folder, job.ranks()}, pattern_(c.seed, c.name, job.rank()), buffer_(c.transfer) {}
 
   Result<json> run() {
@@ -100,7 +100,7 @@ class Writing {
     Result<std::unique_ptr<ByteFile>> file = make_byte_file(job_, options);
     if (Status s = job_.agree(file); !s) return s.error();
     const PhaseClock clock(job_);
-    RankTimes t;
+    PhaseTimes t;
     t.begin = clock.now();
     Status status = (*file)->open(places_.path(job_.rank()), OpenFor::writing);
     t.opened = clock.now();
@@ -119,7 +119,7 @@ class Writing {
   }
 
  private:
-  Status write_all(ByteFile& file, const PhaseClock& clock, RankTimes& t) {
+  Status write_all(ByteFile& file, const PhaseClock& clock, PhaseTimes& t) {
     const std::int64_t all = c_.transfers();
     Status status = Nothing{};
     std::int64_t done = 0;
@@ -137,7 +137,7 @@ class Writing {
     t.transfers = done;
     return status;
   }
-  void write_one(ByteFile& file, std::int64_t transfer, const PhaseClock& clock, RankTimes& t, Status& status) {
+  void write_one(ByteFile& file, std::int64_t transfer, const PhaseClock& clock, PhaseTimes& t, Status& status) {
     const std::int64_t position = places_.position(job_.rank(), transfer);
     const double begin = clock.now();
     pattern_.fill(buffer_.bytes(), position);
@@ -152,9 +152,9 @@ class Writing {
   TransferBuffer buffer_;
 };
 
-class Reading {
+class DataReading {
  public:
-  Reading(const MpiJob& job, const std::string& folder, const DataCase& c)
+  DataReading(const MpiJob& job, const std::string& folder, const DataCase& c)
       : job_(job), c_(c), folder_(folder), places_{c, folder, job.ranks()},
         owner_((job.rank() + c.shift) % job.ranks()), pattern_(c.seed, c.name, owner_), buffer_(c.transfer) {}
 
@@ -168,7 +168,7 @@ class Reading {
     Result<std::unique_ptr<ByteFile>> file = make_byte_file(job_, options);
     if (Status s = job_.agree(file); !s) return s.error();
     const PhaseClock clock(job_);
-    RankTimes t;
+    PhaseTimes t;
     t.begin = clock.now();
     Status status = (*file)->open(places_.path(owner_), OpenFor::reading);
     t.opened = clock.now();
@@ -208,7 +208,7 @@ class Reading {
                         has_one_block ? c_.block : -1);
   }
 
-  Status read_all(ByteFile& file, const PhaseClock& clock, RankTimes& t) {
+  Status read_all(ByteFile& file, const PhaseClock& clock, PhaseTimes& t) {
     Status status = Nothing{};
     for (; t.transfers < c_.transfers_there(); ++t.transfers) {
       const std::int64_t position = places_.position(owner_, t.transfers);
@@ -359,11 +359,11 @@ Result<DataCase> parse_data_case(const json& given) {
 }
 
 Result<json> write_data(const MpiJob& job, const std::string& folder, DataCase& c) {
-  return run_phase<Writing>(job, folder, c);
+  return run_phase<DataWriting>(job, folder, c);
 }
 
 Result<json> read_data(const MpiJob& job, const std::string& folder, const DataCase& c) {
-  return run_phase<Reading>(job, folder, c);
+  return run_phase<DataReading>(job, folder, c);
 }
 
 Result<json> remove_data(const MpiJob& job, const std::string& folder, const DataCase& c) {
