@@ -112,8 +112,10 @@ def show(result: dict) -> None:
 def law_text(row: dict, word: str) -> str:
     law = state_cost.law_of(row[word])
     rate = f" + bytes / {quantities.rate_text(law.bytes_per_second)}" if law.bytes_per_second else ""
+    is_checked = len(row["points"]) > 2  # a line through two points is exact
+    off = f" (off by {quantities.share_text(law.largest_deviation)} at most)" if is_checked else ""
     whose = "" if row[word]["source"] == "storage" else "; of the memory, not of the file system"
     return (
         f"{quantities.counted(row['ranks'], 'rank')}, {word}: {quantities.seconds_text(law.fixed_seconds)}{rate} "
-        f"of all ranks (off by {quantities.share_text(law.largest_deviation)} at most){whose}"
+        f"of all ranks{off}{whose}"
     )

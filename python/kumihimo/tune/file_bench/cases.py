@@ -107,17 +107,17 @@ def measured_by_turns(
     steps: list[dict] = []
     if data:
         steps.append({"do": "roof", "bytes": roof_bytes, "transfer": min(roof_bytes, 8 << 20)})
-    for _ in range(iterations):
+    for number in range(1, iterations + 1):
         for items_of in items:
             words = ("plant", *items_of.operations, "clear")
-            steps += [{"do": word, "items": items_of.name} for word in words]
+            steps += [{"do": word, "items": items_of.name, "iteration": number} for word in words]
         for data_of in data:
-            steps += [{"do": word, "data": data_of.name} for word in ("write", "read", "remove")]
+            words = ("write", "read", "remove")
+            steps += [{"do": word, "data": data_of.name, "iteration": number} for word in words]
     return FileSteps(data, items, tuple(steps))
 
 
 def step_text(step: dict) -> str:
-    """A step, for the progress bar."""
-    if "state" in step:
-        return f"{step['do']} a state"
-    return f"{step['do']} {step.get('data') or step.get('items') or ''}".strip()
+    """A step, for the progress bar. What stands before the colon changes seldom."""
+    what = f"{step['do']} {step.get('data') or step.get('items') or ''}".strip()
+    return f"iteration {step['iteration']}: {what}" if "iteration" in step else f"{what}: once"

@@ -52,7 +52,7 @@ def folders_in(parent: Path) -> list[Path]:
 
 def owner_of(folder: Path) -> dict | None:
     """What the marker says; None: there is no marker of ours."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         marker = folder / MARKER
         if marker.is_symlink() or marker.stat().st_size > 10_000:
             return None

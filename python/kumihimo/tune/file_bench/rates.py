@@ -120,8 +120,8 @@ def data_row(data: DataSet, word: str, results: list[dict], in_memory: bool, roo
 def roof_of(asked: FileSteps, run: FileRun) -> dict:
     """O_DIRECT by one rank alone, or why there is none."""
     for found in steps_of(asked, run, do="roof"):
-        if "missing" in found:
-            return {"missing": found["missing"]}
+        if "missing" in found or run.in_memory:
+            return {"missing": found.get("missing", "the file system is in memory")}
         return {
             "transfer": found["transfer"],
             "bytes": int(found["bytes"]),
