@@ -28,7 +28,8 @@ class FreeSpace:
 def check_folder(folder: Path) -> None:
     """Whether it is there and can be written to."""
     rule = "FOLDER must be a folder that can be written to"
-    with files.before_writing(rule, folder, "make it first, or name another folder"):
+    advice = "name a folder that you can write to" if folder.is_dir() else "make it first, or name another folder"
+    with files.before_writing(rule, folder, advice):
         if not folder.is_dir():
             code = errno.ENOTDIR if folder.exists() else errno.ENOENT
             raise OSError(code, os.strerror(code))
