@@ -20,7 +20,7 @@ CACHES = ("evict", "keep")
 
 def command(
     folder: argument("FOLDER", "Folder of the file system to measure; the run makes a folder of its own in it.", Path),
-    sizes: option("--bytes -b SIZES", "Bytes of the state of a rank.") = "1MiB,4MiB,16MiB,64MiB",
+    sizes: option("--bytes -b SIZES", "Bytes of the state of a rank.") = "1MiB,16MiB,64MiB,256MiB",
     ranks: option("--ranks -p LIST", "Numbers of MPI processes: 1,2,4 [default: 1 and one per processor].") = None,
     iterations: option("--iterations -i N", "Number of iterations.", int) = 6,
     cache: option("--cache USE", "Page cache before loads: evict or keep.") = "evict",

@@ -28,6 +28,7 @@ MOST_DRAWN = 10**7  # failures that --simulate draws
 FACTORS = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)  # of the best interval, in the table
 COLUMNS = ("interval", "work>", "expected time>", "efficiency>", "failures>", "checkpoints>", "lost work>", "restarts>")
 DIGITS = 4  # of expected times, which differ little
+MOST_DEVIATION = 0.2  # of a measured law, without a word about it
 TINIEST = 1e-9  # the least interval, as a share of the work
 
 
@@ -201,6 +202,8 @@ def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts
     note = (
         f"costs measured with {where}: {duration_text(save.fixed_seconds)} + bytes / {rate_text(save.bytes_per_second)}"
     )
+    if save.largest_deviation > MOST_DEVIATION:
+        note += f"; this law is off by {share_text(save.largest_deviation)} at most: measure larger --bytes"
     if nodes > row["nodes"]:
         note += f"; {counted(nodes, 'node')} are taken to share this rate, as if it were the file system's limit"
     return MeasuredCosts(
