@@ -13,7 +13,7 @@ from kumihimo.text import quantities
 from kumihimo.text.errors import wrong_value
 from kumihimo.text.sizes import parse_sizes, text_of
 from kumihimo.tune.bench.job import Launcher
-from kumihimo.tune.file_bench import job, space, state_cost
+from kumihimo.tune.file_bench import cost_law, job, space, state_cost
 
 CACHES = ("evict", "keep")
 
@@ -56,7 +56,7 @@ def command(
             rows.append(state_cost.row(wanted, asked, run))
             about, notes = run.about, [*notes, *run.notes]
     result = {
-        "form": state_cost.FORM,
+        "form": cost_law.FORM,
         "folder": str(folder),
         "mpi": about["mpi"],
         "results": rows,
@@ -88,7 +88,7 @@ def show(result: dict) -> None:
         for place, point in enumerate(row["points"]):
             cells = [str(row["ranks"]) if place == 0 else "", text_of(point["bytes_per_rank"])]
             for word in ("save", "load"):
-                law = state_cost.law_of(row[word]).seconds(point["bytes"])
+                law = cost_law.law_of(row[word]).seconds(point["bytes"])
                 cells += [
                     quantities.seconds_text(point[word]["median"]),
                     bench_files.interval_text(point[word], quantities.seconds_text),
@@ -110,11 +110,11 @@ def show(result: dict) -> None:
 
 
 def law_text(row: dict, word: str) -> str:
-    law = state_cost.law_of(row[word])
+    law = cost_law.law_of(row[word])
     rate = f" + bytes / {quantities.rate_text(law.bytes_per_second)}" if law.bytes_per_second else ""
     is_checked = len(row["points"]) > 2  # a line through two points is exact
     off = f" (off by {quantities.share_text(law.largest_deviation)} at most)" if is_checked else ""
-    whose = "" if row[word]["source"] == "storage" else "; of the memory, not of the file system"
+    whose = "" if row[word]["source"] == cost_law.STORAGE else "; of the memory, not of the file system"
     return (
         f"{quantities.counted(row['ranks'], 'rank')}, {word}: {quantities.seconds_text(law.fixed_seconds)}{rate} "
         f"of all ranks{off}{whose}"

@@ -16,7 +16,7 @@ from kumihimo.text.durations import duration_text, parse_duration
 from kumihimo.text.errors import missing, wrong_value
 from kumihimo.text.quantities import counted, rate_text, share_text
 from kumihimo.text.sizes import parse_rate, parse_size
-from kumihimo.tune.file_bench import state_cost
+from kumihimo.tune.file_bench import cost_law
 
 if TYPE_CHECKING:
     from kumihimo.predict.checkpoint.monte_carlo import SimulatedRuns
@@ -191,13 +191,13 @@ def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts
     if wrong := schema.fault(content, "state-cost"):
         raise wrong_value(f"{path} must have costs of saved states", wrong, advice)
     row = max(content["results"], key=lambda each: each["ranks"])
-    save = state_cost.law_of(row["save"])
-    if row["save"]["source"] != state_cost.STORAGE or save.bytes_per_second is None:
+    save = cost_law.law_of(row["save"])
+    if row["save"]["source"] != cost_law.STORAGE or save.bytes_per_second is None:
         found = "they were saved in memory" if save.bytes_per_second else "their times do not grow with the bytes"
         raise wrong_value(f"{path} must have saves on a file system, of several sizes", found, "measure again")
     every = parse_size(size) * nodes
-    load = state_cost.law_of(row["load"])
-    is_of_storage = row["load"]["source"] == state_cost.STORAGE and load.bytes_per_second is not None
+    load = cost_law.law_of(row["load"])
+    is_of_storage = row["load"]["source"] == cost_law.STORAGE and load.bytes_per_second is not None
     where = f"{counted(row['ranks'], 'rank')} on {counted(row['nodes'], 'node')}"
     note = (
         f"costs measured with {where}: {duration_text(save.fixed_seconds)} + bytes / {rate_text(save.bytes_per_second)}"

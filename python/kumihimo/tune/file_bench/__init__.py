@@ -8,5 +8,6 @@ rates       rates over the iterations, and whose they are: the file system's or 
 forms       the output of IOR, mdtest and IO500
 published   rates that were published
 io500       the reduced set of phases of IO500
-state_cost  time = a + bytes / bandwidth of a saved state
+cost_law    time = a + bytes / bandwidth
+state_cost  saved states: steps and laws
 """

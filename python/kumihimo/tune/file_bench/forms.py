@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from kumihimo.tune.file_bench import rates
 from kumihimo.tune.file_bench.cases import DataSet, FileSteps, ItemSet
+from kumihimo.tune.file_bench.cost_law import MEMORY
 from kumihimo.tune.file_bench.job import FileRun
-from kumihimo.tune.file_bench.rates import MEMORY, population_deviation, source_of
+from kumihimo.tune.file_bench.rates import population_deviation, source_of
 
 MIB, KIB = float(1 << 20), 1024.0
 APIS = {"posix": "POSIX", "mpiio": "MPIIO", "mpiio-collective": "MPIIO", "hdf5": "HDF5", "hdf5-collective": "HDF5"}

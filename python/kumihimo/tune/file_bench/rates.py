@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from kumihimo.network.node import statistics
 from kumihimo.tune.file_bench.cases import DataSet, FileSteps, ItemSet
+from kumihimo.tune.file_bench.cost_law import MEMORY, STORAGE
 from kumihimo.tune.file_bench.job import FileRun
 
-STORAGE, MEMORY = "storage", "memory"
 LEAST_CACHED = 0.01  # share of a file in the page cache from which on a read is the memory's
 SHORT = 1e-9  # seconds, for a phase that the clock does not see
 

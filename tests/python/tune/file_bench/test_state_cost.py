@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumihimo.text import schema
-from kumihimo.tune.file_bench import state_cost
+from kumihimo.tune.file_bench import cost_law, state_cost
 
 SIZES = [1 << 20, 4 << 20, 16 << 20, 64 << 20]
 
 
 @given(st.floats(1e-4, 10), st.floats(1e6, 1e12))
 def test_an_exact_law_is_found(fixed, rate):
-    law = state_cost.fitted(SIZES, [fixed + size / rate for size in SIZES])
+    law = cost_law.fitted(SIZES, [fixed + size / rate for size in SIZES])
     for size in SIZES:
         assert law.seconds(size) == pytest.approx(fixed + size / rate, rel=1e-6)
     assert law.largest_deviation < 1e-6
@@ -22,7 +22,7 @@ def test_an_exact_law_is_found(fixed, rate):
 
 @given(st.lists(st.floats(1e-6, 100), min_size=4, max_size=4))
 def test_neither_part_is_negative_and_no_other_law_of_such_is_nearer(seconds):
-    law = state_cost.fitted(SIZES, seconds)
+    law = cost_law.fitted(SIZES, seconds)
     each = 1 / law.bytes_per_second if law.bytes_per_second else 0.0
     assert law.fixed_seconds >= 0 and each >= 0
 
@@ -35,12 +35,12 @@ def test_neither_part_is_negative_and_no_other_law_of_such_is_nearer(seconds):
 
 
 def test_one_size_has_no_fixed_part():
-    law = state_cost.fitted([1000], [2.0])
+    law = cost_law.fitted([1000], [2.0])
     assert (law.fixed_seconds, law.bytes_per_second) == (0.0, 500.0)
 
 
 def test_times_that_do_not_grow_have_no_bandwidth():
-    law = state_cost.fitted(SIZES, [0.4, 0.3, 0.2, 0.1])
+    law = cost_law.fitted(SIZES, [0.4, 0.3, 0.2, 0.1])
     assert law.bytes_per_second is None and law.fixed_seconds > 0
 
 
@@ -55,7 +55,7 @@ def test_steps_take_all_sizes_by_turns_with_rising_generations():
 def test_the_schema_refuses_what_is_no_law():
     row = {"ranks": 1, "nodes": 1}
     law = {"fixed_seconds": 0.0, "bytes_per_second": None, "source": "storage"}
-    right = {"form": state_cost.FORM, "results": [{**row, "save": law, "load": law}]}
+    right = {"form": cost_law.FORM, "results": [{**row, "save": law, "load": law}]}
     assert schema.fault(right, "state-cost") == ""
     assert "fixed_seconds" in schema.fault(
         {**right, "results": [{**row, "save": {**law, "fixed_seconds": -1}, "load": law}]}, "state-cost"
