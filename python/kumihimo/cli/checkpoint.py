@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Optional
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
 from kumihimo.predict.checkpoint import model, monte_carlo
-from kumihimo.text import files
+from kumihimo.text import files, schema
 from kumihimo.text.documents import read_json
 from kumihimo.text.durations import duration_text, parse_duration
 from kumihimo.text.errors import missing, wrong_value
-from kumihimo.text.quantities import counted, share_text
+from kumihimo.text.quantities import counted, rate_text, share_text
 from kumihimo.text.sizes import parse_rate, parse_size
+from kumihimo.tune.file_bench import cost_law
 
 if TYPE_CHECKING:
     from kumihimo.predict.checkpoint.monte_carlo import SimulatedRuns
@@ -27,6 +28,7 @@ MOST_DRAWN = 10**7  # failures that --simulate draws
 FACTORS = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)  # of the best interval, in the table
 COLUMNS = ("interval", "work>", "expected time>", "efficiency>", "failures>", "checkpoints>", "lost work>", "restarts>")
 DIGITS = 4  # of expected times, which differ little
+MOST_DEVIATION = 0.2  # of a measured law, without a word about it
 TINIEST = 1e-9  # the least interval, as a share of the work
 
 
@@ -37,13 +39,14 @@ def command(
     node_mtbf: options.duration("--node-mtbf TIME", "Mean time between failures of one node: 5y.") = None,
     checkpoint: options.duration("--checkpoint TIME", "Time of one checkpoint: 90s.") = None,
     checkpoint_bytes: option(
-        "--checkpoint-bytes SIZE", "Checkpoint of a node: 16GiB, with --storage-bandwidth."
+        "--checkpoint-bytes SIZE", "Checkpoint of a node: 16GiB, with --storage-bandwidth or --measured."
     ) = None,
     storage_bandwidth: option(
         "--storage-bandwidth RATE", "Rate of the file system for all nodes together: 1.5TB/s."
     ) = None,
+    measured: option("--measured FILE", "Costs that `bench checkpoint --output` measured.", Path) = None,
     restart: options.duration(
-        "--restart TIME", "Time of a restart [default: that of one checkpoint].", may_be_zero=True
+        "--restart TIME", "Time of a restart [default: the measured load, or that of one checkpoint].", may_be_zero=True
     ) = None,
     interval: option("--interval TIME|auto", "Work between two checkpoints: 30m, or the best (auto).") = AUTO,
     simulate: option("--simulate N", "Also run the program N times with failures drawn at random.", int) = None,
@@ -59,7 +62,15 @@ def command(
     kumihimo checkpoint 24h --nodes 9216 --node-mtbf 5y --checkpoint-bytes 16GiB --storage-bandwidth 1.5TB/s
     """
     asked = question(work, times, nodes)
-    seconds = cost(asked.nodes, checkpoint, checkpoint_bytes, storage_bandwidth)
+    costs = None
+    if measured is not None:
+        for name, value in (("--checkpoint", checkpoint), ("--storage-bandwidth", storage_bandwidth)):
+            if value is not None:
+                raise wrong_value(f"--measured excludes {name}", value, "leave one out")
+        costs = measured_costs(measured, asked.nodes, checkpoint_bytes)
+    seconds = costs.save if costs else cost(asked.nodes, checkpoint, checkpoint_bytes, storage_bandwidth)
+    if costs and restart is None:
+        restart = costs.load
     if node_mtbf is None:
         raise missing("the mean time between failures of a node", "add --node-mtbf 5y")
     case = model.CheckpointCase(
@@ -72,12 +83,16 @@ def command(
     found = {name: model.expected(case, t) for name, t in intervals.items()}
     simulated = drawn(case, found["asked"], simulate, seed, weibull)
     result = as_object(asked, node_mtbf, case, found, simulated, weibull)
+    if costs:
+        result["measured"] = {"file": str(measured), "ranks": costs.ranks, "nodes": costs.nodes, "note": costs.note}
     if page is not None:
         output.write(page, page_of(asked, node_mtbf, case, found))
     if as_json:
         return output.print_results_json([result])
     for line in lines(asked, node_mtbf, case, found, simulated, weibull):
         output.print_line(line)
+    if costs:
+        output.print_line(costs.note)
     print()
     output.print_table("Work between two checkpoints", COLUMNS, rows(found))
     return None
@@ -150,6 +165,50 @@ def cost(nodes: int, seconds: Optional[float], size: Optional[str], bandwidth: O
     if bandwidth is None:
         raise missing("the rate of the storage", "add --storage-bandwidth 1.5TB/s (for all nodes together)")
     return parse_size(size) * nodes / parse_rate(bandwidth, "--storage-bandwidth")
+
+
+@dataclass(frozen=True)
+class MeasuredCosts:
+    """Of one checkpoint, in seconds, by the laws of `ranks` on `nodes`. `load`: None if it is not the file system's."""
+
+    save: float
+    load: Optional[float]
+    ranks: int
+    nodes: int
+    note: str
+
+
+def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts:
+    """By the law of the most ranks: what they reach together is what the file system gives all nodes together."""
+    if size is None:
+        raise missing("the size of a checkpoint", "add --checkpoint-bytes 16GiB (of a node)")
+    text = files.read_text(path, "the measured cost", LARGEST_FILE)
+    advice = "write it with bench checkpoint --output"
+    try:
+        content = read_json(text)
+    except ValueError:
+        raise wrong_value(f"{path} must be JSON", None, advice) from None
+    if wrong := schema.fault(content, "state-cost"):
+        raise wrong_value(f"{path} must have costs of saved states", wrong, advice)
+    row = max(content["results"], key=lambda each: each["ranks"])
+    save = cost_law.law_of(row["save"])
+    if row["save"]["source"] != cost_law.STORAGE or save.bytes_per_second is None:
+        found = "they were saved in memory" if save.bytes_per_second else "their times do not grow with the bytes"
+        raise wrong_value(f"{path} must have saves on a file system, of several sizes", found, "measure again")
+    every = parse_size(size) * nodes
+    load = cost_law.law_of(row["load"])
+    is_of_storage = row["load"]["source"] == cost_law.STORAGE and load.bytes_per_second is not None
+    where = f"{counted(row['ranks'], 'rank')} on {counted(row['nodes'], 'node')}"
+    note = (
+        f"costs measured with {where}: {duration_text(save.fixed_seconds)} + bytes / {rate_text(save.bytes_per_second)}"
+    )
+    if save.largest_deviation > MOST_DEVIATION:
+        note += f"; this law is off by {share_text(save.largest_deviation)} at most: measure larger --bytes"
+    if nodes > row["nodes"]:
+        note += f"; {counted(nodes, 'node')} are taken to share this rate, as if it were the file system's limit"
+    return MeasuredCosts(
+        save.seconds(every), load.seconds(every) if is_of_storage else None, row["ranks"], row["nodes"], note
+    )
 
 
 def intervals_of(case: model.CheckpointCase, text: str) -> dict[str, float]:

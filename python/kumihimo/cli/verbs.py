@@ -39,6 +39,8 @@ VERBS: tuple[str, ...] = (
         "bench",
         "bench vectorisation",
         "bench node",
+        "bench files",
+        "bench checkpoint",
         "record",
         "replay",
         "workload",

@@ -6,6 +6,7 @@
 #include "bench_driver/memory.hpp"
 #include "bench_driver/program_task.hpp"
 #include "bench_driver/tasks.hpp"
+#include "file_bench/file_task.hpp"
 #include "mpi_job/task_file.hpp"
 #include "plan/kernels/wisdom.hpp"
 
@@ -46,6 +47,7 @@ Status do_task(MpiJob& job, const BenchTask& task) {
   case BenchTask::Kind::rehearse: return run_rehearsal(job, task);
   case BenchTask::Kind::calibrate: return run_calibration(job, task);
   case BenchTask::Kind::library: return run_library(job, task);
+  case BenchTask::Kind::files: return file_bench::run_file_task(job, task.files);
   }
   return Nothing{};
 }

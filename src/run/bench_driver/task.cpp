@@ -199,7 +199,8 @@ Result<BenchTask::Kind> kind_of(const std::string& name) {
   if (name == "rehearse") return BenchTask::Kind::rehearse;
   if (name == "calibrate") return BenchTask::Kind::calibrate;
   if (name == "library") return BenchTask::Kind::library;
-  return wrong_value("a task is check, measure, rehearse, calibrate or library", "'" + name + "'");
+  if (name == "files") return BenchTask::Kind::files;
+  return wrong_value("a task is check, measure, rehearse, calibrate, library or files", "'" + name + "'");
 }
 
 Result<LibraryCalls> library_calls_of(const json& given) {
@@ -245,6 +246,7 @@ Result<BenchTask> task_of(const json& given, std::int32_t ranks, const Nodes& re
   task.process_of_rank = TRY(order_of(given, ranks));
   task.kind = TRY(kind_of(given.value("task", "")));
   task.pins = given.value("pinning", "auto") != "none";
+  if (task.kind == BenchTask::Kind::files) task.files = given.at("files").dump();
   read(given, "tag_upper_bound", task.transport.tag_upper_bound);
   read(given, "shared_memory_limit_bytes", task.transport.shared_memory_limit_bytes);
   read(given, "repeats", task.repeats);

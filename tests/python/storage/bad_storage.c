@@ -6,6 +6,7 @@
 //   rename:0 unnamed:0    rename gives EIO; SIGKILL before a rename
 //   read-only:0           nothing can be opened for writing, made, renamed or removed: EROFS
 //   unreadable:N          a read after N bytes gives EIO
+//   no-direct:0           an open with O_DIRECT gives EINVAL
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -126,6 +127,10 @@ ssize_t pread64(int file, void* data, size_t bytes, off64_t at) { return pread(f
 
 static int is_refused(const char* path) { return is("read-only") && is_below(path) ? (errno = EROFS, 1) : 0; }
 
+static int is_direct_refused(const char* path, int flags) {
+  return is("no-direct") && (flags & O_DIRECT) && is_below(path) ? (errno = EINVAL, 1) : 0;
+}
+
 static int is_for_writing(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT); }
 
 #define OPEN(name)                                                                                                     \
@@ -135,6 +140,7 @@ static int is_for_writing(int flags) { return (flags & O_ACCMODE) != O_RDONLY ||
     const mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, mode_t) : 0;                                    \
     va_end(more);                                                                                                      \
     if (is_for_writing(flags) && is_refused(path)) return -1;                                                          \
+    if (is_direct_refused(path, flags)) return -1;                                                                     \
     return NEXT(name)(path, flags, mode);                                                                              \
   }
 OPEN(open)

@@ -120,6 +120,7 @@ OUTPUTS = [
     Output("simulate", "--page", (*SIMULATED, "--model", "packet")),
     Output("simulate", "--timeline", (*SIMULATED, "--model", "loggp")),
     Output("checkpoint", "--page", ("checkpoint", "24h", "--nodes", "9", "--node-mtbf", "5y", "--checkpoint", "9m")),
+    Output("bench checkpoint", "--output", ("bench", "checkpoint", ".", "-b", "8", "-i", "1", "-p", "1"), long=True),
     Output("campaign", "--out", ("campaign", "small-campaign.toml", "--fresh", "-j", "1"), "out.sqlite"),
     Output("campaign show", "--page", ("campaign", "show", "there.sqlite")),
     Output("machine import", "--out", ("machine", "import", "topology.conf", "--like", "reedbush-u", "--name", "new")),
@@ -149,6 +150,7 @@ READ = {
     *((verb, "--wisdom") for verb in ("run", "replay")),
     *(("testbed counters", option) for option in ("--since", "--compare", "--less")),
     *(("place", "--within-node"), ("record", "--show"), ("tune", "--profile"), ("optimise", "--check")),
+    ("checkpoint", "--measured"),
 }
 
 
