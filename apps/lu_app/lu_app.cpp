@@ -215,9 +215,9 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
   if (!rule.empty()) answer.push_back({"ranks of nodes", rule});
   if (shared) {
     const lu::UpdateSplit& split = *all.back().split;
-    answer.push_back({"device", fmt::format("{}, shared by {} rank{}; alpha {:.3f}{}", shared->device().name(),
-                                            shared->sharers(), shared->sharers() > 1 ? "s" : "", split.share(),
-                                            split.holds() ? ", holds" : "")});
+    answer.push_back(
+        {"device", fmt::format("{}, shared by {} rank{}; alpha {:.3f}{}", shared->device().name(), shared->sharers(),
+                               shared->sharers() > 1 ? "s" : "", split.share(), split.holds() ? ", holds" : "")});
     facts["alpha of rank 0"] = split.share();
   }
   json found = {{"seconds", seconds},

@@ -43,8 +43,8 @@ constexpr ApplicationOption rows[] = {
     {"matrix", "random, as HPL's; growing, Wilkinson's, on which pivots cannot help; singular", "KIND", "random",
      lu::matrix_kinds},
     {"seed", "of the random matrix", "N", "1"},
-    {"speeds", "speeds of the nodes in the order of their ranks: 4x670,8x202; auto: measured; empty: all are equal", "LIST",
-     ""},
+    {"speeds", "speeds of the nodes in the order of their ranks: 4x670,8x202; auto: measured; empty: all are equal",
+     "LIST", ""},
     {"cores", "cores of a node, of which its ranks are a divisor; empty: its processors", "N", ""},
     {"groups", "processors of this machine that stand for nodes: 0-3/4-7", "LIST", ""},
     {"device", "what takes a part of the updates of a node: gpu, or processors such as 4-7", "WHAT", ""}};

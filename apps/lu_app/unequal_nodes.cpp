@@ -37,8 +37,8 @@ Result<NodeLayout> on_groups(const NodeWishes& wishes, std::int32_t ranks, std::
                        ranks, fmt::format("use --ranks {}", needed));
   NodeLayout layout;
   for (std::int32_t group = 0; group < groups; ++group)
-    layout.node_of_rank.insert(layout.node_of_rank.end(), static_cast<std::size_t>(counts[static_cast<std::size_t>(group)]),
-                               group);
+    layout.node_of_rank.insert(layout.node_of_rank.end(),
+                               static_cast<std::size_t>(counts[static_cast<std::size_t>(group)]), group);
   return layout;
 }
 

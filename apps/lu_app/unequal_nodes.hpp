@@ -1,5 +1,5 @@
-// Nodes that are unequal: how many ranks each has, on which processors they run, and the device that the ranks of a node
-// share.
+// Nodes that are unequal: how many ranks each has, on which processors they run, and the device that the ranks of a
+// node share.
 #pragma once
 
 #include "application/node_lock.hpp"

@@ -295,7 +295,7 @@ class LuOperations:
 
 
 @dataclass(frozen=True)
-class LuTimes:
+class PredictedTimes:
     """Of all ranks. `most_work`, `mean_work`: seconds of computing and exchanges along columns, of a rank."""
 
     seconds: float
@@ -304,13 +304,13 @@ class LuTimes:
     messages: int | None = None  # None: not counted
 
 
-def simulated(asked: LuQuestion, rates: LuRates, setting: Setting, speeds: Sequence[float]) -> LuTimes:
+def simulated(asked: LuQuestion, rates: LuRates, setting: Setting, speeds: Sequence[float]) -> PredictedTimes:
     grid = grid_of(asked, len(speeds))
     start, each = message_costs(setting)
     operations = LuOperations(asked, rates, grid, speeds, lambda size: start + each * size)
     ran = setting.predict(_goal.read(operations.goal().encode(), LU)).members
     work = [rank.computing_ns * 1e-9 for rank in operations.ranks]
-    return LuTimes(ran["seconds"], sum(work) / len(work), max(work), ran["messages"])
+    return PredictedTimes(ran["seconds"], sum(work) / len(work), max(work), ran["messages"])
 
 
 def message_costs(setting: Setting) -> tuple[float, float]:
@@ -321,7 +321,7 @@ def message_costs(setting: Setting) -> tuple[float, float]:
 
 def by_recurrence(
     asked: LuQuestion, rates: LuRates, costs: tuple[float, float], speeds: Sequence[float], ranks: int
-) -> LuTimes:
+) -> PredictedTimes:
     """`speeds`: of all ranks, or one number."""
     made = _lu.PipelineQuestion()
     made.rows, made.block = asked.rows, asked.block
@@ -334,7 +334,7 @@ def by_recurrence(
     if not is_equal:
         made.speeds = list(speeds)
     found = _lu.pipeline(made)
-    return LuTimes(found.seconds, found.mean_work, found.most_work)
+    return PredictedTimes(found.seconds, found.mean_work, found.most_work)
 
 
 def operations_of(rows: int) -> float:

@@ -45,7 +45,8 @@ def command(
         "[default: 1].",
     ) = None,
     case: option(
-        "--case NAME", f"Published workload of lu or fft3d, with the published figure: {simulate_published.described()}."
+        "--case NAME",
+        f"Published workload of lu or fft3d, with the published figure: {simulate_published.described()}.",
     ) = None,
     out: options.written(
         "--write FILE", "Write the messages of a case npb-ft-*: GOAL in a FILE.goal, otherwise lines of traffic."

@@ -49,9 +49,7 @@ def run_unequal(request: MeasuredRequest, asked: LuQuestion, model: str, as_json
     show(asked, rates, results, text, {"peak_gflops": here * 1e-9}, as_json)
 
 
-def unequal_job(
-    machine: _machine.Machine, ranks: Ranks, asked: LuQuestion
-) -> tuple[_machine.Job, list[int], str]:
+def unequal_job(machine: _machine.Machine, ranks: Ranks, asked: LuQuestion) -> tuple[_machine.Job, list[int], str]:
     """The job, the ranks of each node, and how the rule came to them."""
     if ranks.ranks is not None or ranks.ranks_per_node is not None:
         raise wrong_value("--set speeds=... gives the ranks of each node", "--ranks", "leave it out")
@@ -63,9 +61,7 @@ def unequal_job(
     return _machine.Job.with_node_sizes(part, processes), processes, rule
 
 
-def show(
-    asked: LuQuestion, rates: LuRates, results: list[dict], speed_text: str, extra: dict, as_json: bool
-) -> None:
+def show(asked: LuQuestion, rates: LuRates, results: list[dict], speed_text: str, extra: dict, as_json: bool) -> None:
     last = results[-1]
     measured = {**rates.measured(), **extra}
     assumed = lu_prediction.assumed(speed_text, last["panels"])

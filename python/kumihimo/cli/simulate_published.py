@@ -106,10 +106,21 @@ def fft(asked: CaseRequest, as_json: bool) -> None:
         ("points", f"2^{published.K_POINTS_LOG2}"),
         ("time", seconds_text(result["seconds"])),
         ("lines", seconds_text(result["computing_seconds"])),
-        (f"each of {global_fft.TRANSPOSITIONS} transpositions, {exchange}", seconds_text(result["transposition_seconds"])),
+        (
+            f"each of {global_fft.TRANSPOSITIONS} transpositions, {exchange}",
+            seconds_text(result["transposition_seconds"]),
+        ),
     ]
     said = lines_text(measured, rate.library)
-    show(asked, [result], rows, said, measured, [*case.notes, *fft_prediction.assumed(speed.text(job.machine.name))], as_json)
+    show(
+        asked,
+        [result],
+        rows,
+        said,
+        measured,
+        [*case.notes, *fft_prediction.assumed(speed.text(job.machine.name))],
+        as_json,
+    )
 
 
 def lines_text(measured: dict, library: str) -> str:
@@ -273,5 +284,3 @@ def show(
 def described() -> str:
     """Of --help."""
     return ", ".join(each.name for each in published.CASES)
-
-

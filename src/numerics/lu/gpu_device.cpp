@@ -54,11 +54,10 @@ Result<CudaFunctions> functions(const std::string& runtime, const std::string& c
   void* const cuda = TRY(opened(runtime, runtime_names, "the CUDA runtime (libcudart)"));
   void* const blas = TRY(opened(cublas, cublas_names, "cuBLAS (libcublas)"));
   CudaFunctions f;
-  for (const Status& found :
-       {find(f.count, cuda, "cudaGetDeviceCount"), find(f.use, cuda, "cudaSetDevice"),
-        find(f.allocate, cuda, "cudaMalloc"), find(f.free, cuda, "cudaFree"), find(f.copy, cuda, "cudaMemcpy2D"),
-        find(f.create, blas, "cublasCreate_v2"), find(f.destroy, blas, "cublasDestroy_v2"),
-        find(f.dgemm, blas, "cublasDgemm_v2")})
+  for (const Status& found : {find(f.count, cuda, "cudaGetDeviceCount"), find(f.use, cuda, "cudaSetDevice"),
+                              find(f.allocate, cuda, "cudaMalloc"), find(f.free, cuda, "cudaFree"),
+                              find(f.copy, cuda, "cudaMemcpy2D"), find(f.create, blas, "cublasCreate_v2"),
+                              find(f.destroy, blas, "cublasDestroy_v2"), find(f.dgemm, blas, "cublasDgemm_v2")})
     if (!found) return found.error();
   return f;
 }
@@ -143,9 +142,9 @@ class GpuDevice final : public UpdateDevice {
     if (Status s = c_.put(p.c, p.ldc); !s) return s;
     const double minus = -1, one = 1;
     const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k);
-    if (Status s = succeeded(f_.dgemm(handle_, as_it_is, as_it_is, m, n, k, &minus, a_.data(), m, b_.data(), k, &one,
-                                      c_.data(), m),
-                             "cublasDgemm");
+    if (Status s = succeeded(
+            f_.dgemm(handle_, as_it_is, as_it_is, m, n, k, &minus, a_.data(), m, b_.data(), k, &one, c_.data(), m),
+            "cublasDgemm");
         !s)
       return s;
     return c_.get(p.c, p.ldc); // waits for the product, which is in the same stream

@@ -7,8 +7,8 @@
 
 namespace kumihimo::lu {
 
-Result<std::vector<NodeProcesses>> processes_of_nodes(std::span<const double> peaks, std::span<const std::int32_t> cores,
-                                                      double tolerance) {
+Result<std::vector<NodeProcesses>> processes_of_nodes(std::span<const double> peaks,
+                                                      std::span<const std::int32_t> cores, double tolerance) {
   if (peaks.empty()) return wrong_value("the rule of unequal nodes needs at least one node", 0);
   if (peaks.size() != cores.size())
     return wrong_value(fmt::format("there must be the cores of {} nodes", peaks.size()), cores.size());
@@ -36,11 +36,11 @@ std::string described(std::span<const double> peaks, std::span<const std::int32_
     std::size_t end = first + 1;
     while (end < peaks.size() && peaks[end] == peaks[first] && cores[end] == cores[first]) ++end;
     const NodeProcesses& each = found[first];
-    text += fmt::format("{}{}: {:.4g}/{:.4g} = {:.2f} {} {:.2f} = {} process{} of {} core{}", text.empty() ? "" : "; ",
-                        end == first + 1 ? fmt::format("node {}", first + 1)
-                                         : fmt::format("nodes {}-{}", first + 1, end),
-                        peaks[first], slowest, each.ratio, each.beta < 0 ? '-' : '+', std::abs(each.beta),
-                        each.processes, each.processes > 1 ? "es" : "", cores[first], cores[first] > 1 ? "s" : "");
+    text +=
+        fmt::format("{}{}: {:.4g}/{:.4g} = {:.2f} {} {:.2f} = {} process{} of {} core{}", text.empty() ? "" : "; ",
+                    end == first + 1 ? fmt::format("node {}", first + 1) : fmt::format("nodes {}-{}", first + 1, end),
+                    peaks[first], slowest, each.ratio, each.beta < 0 ? '-' : '+', std::abs(each.beta), each.processes,
+                    each.processes > 1 ? "es" : "", cores[first], cores[first] > 1 ? "s" : "");
     first = end;
   }
   return text;

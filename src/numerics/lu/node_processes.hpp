@@ -21,8 +21,8 @@ struct NodeProcesses {
 // The smallest divisor of the cores that is at least the ratio: beta is 0 or more. Ratios up to `tolerance` above a
 // divisor take it, since rates that were measured differ a little: then beta is below 0. It is also where the ratio is
 // above the cores. Errors: no nodes; a peak that is not above 0; as many cores as nodes, at least 1.
-Result<std::vector<NodeProcesses>> processes_of_nodes(std::span<const double> peaks, std::span<const std::int32_t> cores,
-                                                      double tolerance = 0.05);
+Result<std::vector<NodeProcesses>> processes_of_nodes(std::span<const double> peaks,
+                                                      std::span<const std::int32_t> cores, double tolerance = 0.05);
 
 // How the rule came to its numbers: "nodes 1: 670/202 = 3.32 + 0.68 = 4 processes of 12 cores; nodes 2-5: ...".
 std::string described(std::span<const double> peaks, std::span<const std::int32_t> cores,

@@ -20,9 +20,10 @@ int rounds_of(std::int32_t processes) { return std::bit_width(static_cast<std::u
 class Pipeline {
  public:
   explicit Pipeline(const PipelineQuestion& question)
-      : of_(question), rows_{question.rows, question.block, question.p},
-        columns_{question.rows + 1, question.block, question.q}, speed_(static_cast<std::size_t>(question.q), 1.0),
-        ready_(speed_.size()), work_(speed_.size()), link_free_(speed_.size()), came_(speed_.size()) {
+      : of_(question), rows_{question.rows, question.block, question.p}, columns_{question.rows + 1, question.block,
+                                                                                  question.q},
+        speed_(static_cast<std::size_t>(question.q), 1.0), ready_(speed_.size()), work_(speed_.size()),
+        link_free_(speed_.size()), came_(speed_.size()) {
     if (of_.speeds.empty()) return;
     std::fill(speed_.begin(), speed_.end(), of_.speeds[0]);
     for (std::size_t q = 0; q < speed_.size(); ++q) speed_[q] = of_.speeds[q];

@@ -26,10 +26,10 @@ struct PipelineTimes {
   std::int64_t panels = 0;
 };
 
-// The processes of a column move in lockstep, because they exchange rows for every panel. So each column of the grid has
-// one time: that of its slowest process with the most rows of any. Panels go along a row in a chain. A link passes one
-// panel after another, and meets no other messages. Time: O(panels Q). Errors: a size or a rate is not positive; speeds
-// that are not those of P Q processes.
+// The processes of a column move in lockstep, because they exchange rows for every panel. So each column of the grid
+// has one time: that of its slowest process with the most rows of any. Panels go along a row in a chain. A link passes
+// one panel after another, and meets no other messages. Time: O(panels Q). Errors: a size or a rate is not positive;
+// speeds that are not those of P Q processes.
 Result<PipelineTimes> pipeline(const PipelineQuestion& question);
 
 } // namespace kumihimo::lu

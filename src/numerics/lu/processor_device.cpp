@@ -1,6 +1,5 @@
-#include "lu/update_device.hpp"
-
 #include "base/text_parsing.hpp"
+#include "lu/update_device.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -125,8 +124,8 @@ Status bind_thread(const std::vector<int>& processors) {
   CPU_ZERO(&set);
   for (const int each : processors) CPU_SET(each, &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0)
-    return wrong_value("processors must be some that this process may use", fmt::format("{}", fmt::join(processors, " ")),
-                       "name others");
+    return wrong_value("processors must be some that this process may use",
+                       fmt::format("{}", fmt::join(processors, " ")), "name others");
   return Nothing{};
 }
 

@@ -195,7 +195,8 @@ TEST_F(LuOverRanks, ADeviceTakesAPartOfTheUpdates) {
       const double alpha = (*found)["facts"]["alpha of rank 0"];
       EXPECT_GT(alpha, 0);
       EXPECT_LT(alpha, 1);
-      EXPECT_NE((*found)["answer"].dump().find(fmt::format("processor 0, shared by {} rank", ranks)), std::string::npos);
+      EXPECT_NE((*found)["answer"].dump().find(fmt::format("processor 0, shared by {} rank", ranks)),
+                std::string::npos);
     }
 }
 

@@ -119,8 +119,8 @@ TEST(UpdateSplit, GivesAStalledDeviceLittleAndTakesItBack) {
 
 TEST(UpdateSplit, StaysBetween0And1WhateverItIsTold) {
   std::mt19937_64 random(9);
-  const double odd[] = {0, -1, 1e-300, 1e300, std::numeric_limits<double>::infinity(),
-                        std::numeric_limits<double>::quiet_NaN(), 3};
+  const double odd[] = {
+      0, -1, 1e-300, 1e300, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 3};
   std::uniform_int_distribution<std::size_t> pick(0, std::size(odd) - 1);
   for (int round = 0; round < 2000; ++round) {
     UpdateSplit split(odd[pick(random)]);

@@ -4,13 +4,13 @@
 #include "lu/update_device.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <cfloat>
 #include <cmath>
 #include <mutex>
 #include <random>
-#include <sched.h>
 #include <thread>
 #include <vector>
 
@@ -136,8 +136,7 @@ TEST(ProcessorDevice, RefusesProcessorsThatItMayNotUse) {
   EXPECT_FALSE(processor_device({}, *blas, lock).ok());
   const auto beyond = processor_device({CPU_SETSIZE - 1}, *blas, lock);
   ASSERT_FALSE(beyond.ok());
-  EXPECT_EQ(beyond.error().sentence(),
-            "processors must be some that this process may use (got 1023); name others");
+  EXPECT_EQ(beyond.error().sentence(), "processors must be some that this process may use (got 1023); name others");
 }
 
 TEST(Processors, AreReadFromLists) {

@@ -87,7 +87,7 @@ def test_ranks_of_ft_deal_all_of_their_points(points, ranks, grid) -> None:
             assert rank in group
             assert len(group) * pattern.bytes_of_message(group) * ranks == 16 * prod(points)
     lines = [tuple(map(int, line.split())) for line in pattern.traffic()]
-    assert len(set(line[:2] for line in lines)) == len(lines)
+    assert len({line[:2] for line in lines}) == len(lines)
     goal = list(pattern.goal(1e9))
     assert sum(" send " in line for line in goal) == sum(" recv " in line for line in goal) == 3 * len(lines)
 

@@ -169,7 +169,10 @@ def test_a_case_prints_both_figures(kumihimo) -> None:
         (("--set", "speeds=fast"), "speeds must be peaks of the nodes, in GFLOPS, such as 16x670,64x202 (got 'fast')"),
         (("--set", "speeds=0"), "speeds must be peaks of the nodes"),
         (("--set", "speeds=2x100", "--speed", "2"), "--speed has no effect beside --set speeds=... (got 2)"),
-        (("--case", "k-hp"), "--case of lu must be one of k-hpl, hybrid, hybrid-series (got 'k-hp'); did you mean k-hpl?"),
+        (
+            ("--case", "k-hp"),
+            "--case of lu must be one of k-hpl, hybrid, hybrid-series (got 'k-hp'); did you mean k-hpl?",
+        ),
         (("--case", "k-hpl", "--size", "100"), "--case k-hpl has a size of its own (got --size 100); leave it out"),
         (("--case", "k-hpl", "--speed", "2"), "cases take kernels' shares of the peak (got --speed 2); leave it out"),
         (("--case", "k-hpl", "--write", "x.goal"), "--case k-hpl writes no file; leave it out"),
