@@ -114,7 +114,7 @@ Result<std::vector<double>> speeds_of(std::string_view text) {
     std::int32_t nodes = 1;
     if (speed && take(rest, "x")) {
       nodes = *speed >= 1 && *speed <= most_nodes ? static_cast<std::int32_t>(*speed) : 0;
-      if (nodes != *speed) return wrong();
+      if (nodes < 1 || nodes != *speed) return wrong();
       speed = take_number<double>(rest);
     }
     if (!speed || !(*speed > 0) || *speed > 1e300 || speeds.size() + static_cast<std::size_t>(nodes) > most_nodes)

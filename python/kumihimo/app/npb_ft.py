@@ -30,7 +30,7 @@ class FtPattern:
         nx, ny, nz = self.points
         if self.ranks & (self.ranks - 1) or self.ranks > nz * min(nx, ny):
             rule = f"FT runs on a power of two of ranks, at most {nz * min(nx, ny)}"
-            raise wrong_value(rule, self.ranks, "use --ranks 64")
+            raise wrong_value(rule, self.ranks, "use --shape 4x4x4")
         messages = self.iterations * sum(self.ranks * (len(group) - 1) for group in self.exchanges_of(0))
         if messages > MOST_MESSAGES:
             rule = f"a file of FT has at most {MOST_MESSAGES} messages"

@@ -16,7 +16,7 @@ from kumihimo.predict import simulation
 from kumihimo.text.errors import not_applicable, wrong_value
 from kumihimo.text.quantities import seconds_text, share_text
 
-FT_RANKS = 64
+FT_SHAPE = "4x4x4"  # of the case's own machine
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class CaseRequest:
 
     @property
     def settings(self) -> dict[str, str]:
-        return catalogue.settings_of([*self.case.settings, *self.request.settings])
+        return {**catalogue.settings_of(list(self.case.settings)), **catalogue.settings_of(list(self.request.settings))}
 
     def refuse_settings(self, *known: str) -> None:
         for name in self.settings:
@@ -145,8 +145,8 @@ def ft(asked: CaseRequest, as_json: bool) -> None:
     if not iterations.isdigit() or not 1 <= int(iterations) <= 10_000:
         raise wrong_value("iterations must be a number from 1 to 10000", f"'{iterations}'")
     ranks = asked.request.ranks
-    has_own = (ranks.shape, ranks.ranks) == (None, None)
-    job = simulation.on(asked.machine(), replace(ranks, ranks=FT_RANKS) if has_own else ranks)
+    has_own = (ranks.shape, ranks.ranks) == (None, None) and not asked.request.machine
+    job = simulation.on(asked.machine(), replace(ranks, shape=FT_SHAPE) if has_own else ranks)
     nx, ny, nz = map(int, case.size.split("x"))
     pattern = npb_ft.FtPattern((nx, ny, nz), job.rank_space.ranks, int(iterations))
     pattern.check()

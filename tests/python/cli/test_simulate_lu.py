@@ -175,14 +175,14 @@ def test_a_case_prints_both_figures(kumihimo) -> None:
         ),
         (("--case", "k-hpl", "--size", "100"), "--case k-hpl has a size of its own (got --size 100); leave it out"),
         (("--case", "k-hpl", "--speed", "2"), "cases take kernels' shares of the peak (got --speed 2); leave it out"),
-        (("--case", "k-hpl", "--write", "x.goal"), "--case k-hpl writes no file; leave it out"),
+        (("--case", "k-hpl", "--write", "x.goal"), "--case k-hpl writes no file; leave --write out"),
         (("--set", "grid=3x1"), "the grid must have as many ranks as the job, 4 (got 3x1)"),
         (("--set", "grid=4"), "grid must be two numbers, P x Q (got '4'); write grid=4x8"),
         (("--speed", "0"), "--speed must be above 0"),
         (("--model", "exact"), "--model of lu must be flow or loggp (got 'exact')"),
         (
             ("--size", "1000000", "--set", "block=1", "--set", "panels=simulated"),
-            "at most 500000 panels of all ranks together can be simulated (got 4000000)",
+            "at most 500000 panels of all ranks together can be simulated (got 1000000)",
         ),
     ],
 )
