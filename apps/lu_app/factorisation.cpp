@@ -239,7 +239,12 @@ Status LuFactorisation::multiply(const lu::DeviceProduct& all) {
   of_processors_.flops += product(all.m, all.n - first, 2 * all.k);
   of_device_.seconds += TRY(device_->wait());
   of_device_.flops += product(all.m, first, 2 * all.k);
+  device_flops_ += product(all.m, first, 2 * all.k);
   return Nothing{};
+}
+
+double LuFactorisation::device_share() const {
+  return phases_.updates.flops > 0 ? device_flops_ / phases_.updates.flops : 0;
 }
 
 Status LuFactorisation::move_rows(const lu::RowMoves& moves, std::int64_t first, std::int64_t begin, std::int64_t end,

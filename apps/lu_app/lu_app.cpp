@@ -31,6 +31,7 @@ struct LuSolution {
   std::optional<FactorCheck> factors;
   std::optional<double> growth;
   std::optional<lu::UpdateSplit> split; // with a device
+  double device_share = 0;              // of the flops of updates
   LuTimes phases;                       // of this rank
 };
 
@@ -83,7 +84,10 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   if (Status s = runtime.agree_on(x); !s) return s.error();
   solved.seconds = measure::seconds_since(start);
   solved.phases = factors.phases();
-  if (device) solved.split = factors.split();
+  if (device) {
+    solved.split = factors.split();
+    solved.device_share = factors.device_share();
+  }
 
   const lu::SolutionNorms norms = TRY(norms_of(*x, problem, request, *grid, runtime.processes()));
   solved.residual = lu::scaled_residual(norms, problem.n);
@@ -215,10 +219,13 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
   if (!rule.empty()) answer.push_back({"ranks of nodes", rule});
   if (shared) {
     const lu::UpdateSplit& split = *all.back().split;
+    const double share = all.back().device_share;
     answer.push_back(
-        {"device", fmt::format("{}, shared by {} rank{}; alpha {:.3f}{}", shared->device().name(), shared->sharers(),
-                               shared->sharers() > 1 ? "s" : "", split.share(), split.holds() ? ", holds" : "")});
-    facts["alpha of rank 0"] = split.share();
+        {"device", fmt::format("{}, shared by {} rank{}; of rank 0 it took {:.1f} % of the updates, alpha "
+                               "is {:.3f}{} at the end",
+                               shared->device().name(), shared->sharers(), shared->sharers() > 1 ? "s" : "",
+                               100 * share, split.share(), split.holds() ? ", held," : "")});
+    facts["alpha of rank 0"] = share;
   }
   json found = {{"seconds", seconds},
                 {"setup_seconds", setup},
