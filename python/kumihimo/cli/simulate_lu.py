@@ -12,6 +12,7 @@ from kumihimo.predict import simulation
 from kumihimo.text.errors import wrong_value
 from kumihimo.text.quantities import seconds_text, share_text
 
+BUSY_SHARE = 0.6  # of the peak: a BLAS library's DGEMM alone reaches more
 COLUMNS = ("ranks>", "grid>", "time>", "GFLOPS>", "of updates>", "computing>", "uneven>", "waiting>")
 
 
@@ -87,9 +88,11 @@ def measured_text(measured: dict) -> str:
         share = f" ({share_text(value / measured['peak_gflops'])} of the peak)" if "peak_gflops" in measured else ""
         return f"{value:.3g} GFLOPS{share}"
 
+    is_busy = measured["update_gflops"] < BUSY_SHARE * measured.get("peak_gflops", 0)
     return (
         f"Measured here on one thread of {measured['processor']}: updates {rate('update_gflops')}, "
         f"panels {rate('panel_gflops')}; {measured['blas']}"
+        f"{'; other programs seem to run here: measure again without them' if is_busy else ''}"
     )
 
 
