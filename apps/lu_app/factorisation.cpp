@@ -189,6 +189,7 @@ Status LuFactorisation::update(Panel& panel, std::int64_t begin, std::int64_t en
   const std::int64_t piece = grid_.column->ranks() > 1 ? std::max<std::int64_t>(1, end - begin) : piece_columns;
   for (std::int64_t at = begin; at < end; at += piece)
     if (Status s = update_piece(panel, moves, at, std::min(end, at + piece)); !s) return s;
+  if (device_) split_.measured(std::exchange(of_device_, {}), std::exchange(of_processors_, {}));
   return Nothing{};
 }
 
@@ -208,12 +209,42 @@ Status LuFactorisation::update_piece(Panel& panel, const lu::RowMoves& moves, st
       blas_.solve_unit_lower(panel.width, columns, panel.top(), panel.width, u, panel.width);
       if (rows_.owner_of_block(panel.block) == grid_.p)
         for (std::int64_t c = 0; c < columns; ++c) std::copy_n(u + c * panel.width, panel.width, column(at + c) + row);
-      blas_.multiply(panel.rows_below, columns, panel.width, -1, panel.below(), panel.rows_below, u, panel.width, 1,
-                     column(at) + below, leading_);
+      if (Status s = multiply({.m = panel.rows_below,
+                               .n = columns,
+                               .k = panel.width,
+                               .a = panel.below(),
+                               .lda = panel.rows_below,
+                               .b = u,
+                               .ldb = panel.width,
+                               .c = column(at) + below,
+                               .ldc = leading_});
+          !s)
+        return s;
     }
     if (Status s = grid_.row->poll(); !s) return s;
   }
   return Nothing{};
+}
+
+Status LuFactorisation::multiply(const lu::DeviceProduct& all) {
+  const std::int64_t first = device_ && all.n > rows_.block ? split_.device_columns(all.n) : 0;
+  lu::DeviceProduct theirs = all;
+  theirs.n = first;
+  if (first > 0) device_->start(theirs);
+  const std::int64_t begin = measure::now_ns();
+  blas_.multiply(all.m, all.n - first, all.k, -1, all.a, all.lda, all.b + first * all.ldb, all.ldb, 1,
+                 all.c + first * all.ldc, all.ldc);
+  if (first == 0) return Nothing{};
+  of_processors_.seconds += measure::seconds_since(begin);
+  of_processors_.flops += product(all.m, all.n - first, 2 * all.k);
+  of_device_.seconds += TRY(device_->wait());
+  of_device_.flops += product(all.m, first, 2 * all.k);
+  device_flops_ += product(all.m, first, 2 * all.k);
+  return Nothing{};
+}
+
+double LuFactorisation::device_share() const {
+  return phases_.updates.flops > 0 ? device_flops_ / phases_.updates.flops : 0;
 }
 
 Status LuFactorisation::move_rows(const lu::RowMoves& moves, std::int64_t first, std::int64_t begin, std::int64_t end,

@@ -6,6 +6,8 @@
 #include "lu/block_cyclic.hpp"
 #include "lu/row_moves.hpp"
 #include "lu/test_matrix.hpp"
+#include "lu/update_device.hpp"
+#include "lu/update_split.hpp"
 #include "lu_app/problem.hpp"
 #include "lu_app/process_grid.hpp"
 #include "threads/array.hpp"
@@ -31,6 +33,11 @@ class LuFactorisation {
   // The matrix and the right side, made. `grid` and `blas` outlive it. Error: no memory.
   static Result<std::unique_ptr<LuFactorisation>> make(const LuProblem& problem, const LuRequest& request,
                                                        ProcessGrid& grid, const blas::Blas& blas);
+
+  // Gives a part of the updates to a device, which outlives this.
+  void use(lu::UpdateDevice& device) { device_ = &device; }
+  const lu::UpdateSplit& split() const { return split_; }
+  double device_share() const; // of the flops of all updates
 
   // All that follow are collective. Before factor(). Error: `broadcast` names no broadcast that fits.
   Status accept_messages(application::Processes& processes);
@@ -68,6 +75,8 @@ class LuFactorisation {
   Status finish_panel(Panel& panel); // waits for it
   Status update(Panel& panel, std::int64_t begin, std::int64_t end);
   Status update_piece(Panel& panel, const lu::RowMoves& moves, std::int64_t begin, std::int64_t end);
+  // C -= A B by this rank's processors and, of columns beyond the next panel's, by the device.
+  Status multiply(const lu::DeviceProduct& product);
   // Brings the rows that stand in the diagonal block after the exchanges, of local columns [begin, end), to `u` of
   // every process of the column, and those that they displaced to their places.
   Status move_rows(const lu::RowMoves& moves, std::int64_t first, std::int64_t begin, std::int64_t end, double* u);
@@ -84,6 +93,10 @@ class LuFactorisation {
   threads::ThreadedArray<double> a_, u_;
   std::array<Panel, 2> panels_;
   PivotsOverRanks pivots_over_ranks_, pivots_of_last_;
+  lu::UpdateDevice* device_ = nullptr;
+  lu::UpdateSplit split_;
+  lu::UpdateSplit::Part of_device_, of_processors_; // of a panel's updates
+  double device_flops_ = 0;
   std::vector<double> sent_, received_;
   std::vector<std::int64_t> pivots_;
   LuTimes phases_;

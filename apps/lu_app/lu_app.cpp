@@ -3,6 +3,7 @@
 #include "application/kernel_times.hpp"
 #include "lu/golden.hpp"
 #include "lu_app/check.hpp"
+#include "lu_app/unequal_nodes.hpp"
 #include "threads/team.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +30,9 @@ struct LuSolution {
   double residual = 0;                   // HPL's
   std::optional<FactorCheck> factors;
   std::optional<double> growth;
-  LuTimes phases; // of this rank
+  std::optional<lu::UpdateSplit> split; // with a device
+  double device_share = 0;              // of the flops of updates
+  LuTimes phases;                       // of this rank
 };
 
 Result<LuSolution> solve_golden(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid,
@@ -54,9 +57,9 @@ Result<LuSolution> solve_golden(const LuProblem& problem, const LuRequest& reque
   return solved;
 }
 
-// `blas`: null for the golden copy.
-Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, const blas::Blas* blas, bool checks,
-                         Runtime& runtime) {
+// `blas`: null for the golden copy. `device`: null for none.
+Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, const blas::Blas* blas,
+                         lu::UpdateDevice* device, bool checks, Runtime& runtime) {
   Result<ProcessGrid> grid = ProcessGrid::make(problem.q, runtime);
   if (Status s = runtime.agree_on(grid); !s) return s.error();
   const bool is_golden = request.pivoting == LuVariant::Pivoting::golden;
@@ -70,6 +73,7 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   Result<std::unique_ptr<LuFactorisation>> made = LuFactorisation::make(problem, request, *grid, *blas);
   if (Status s = runtime.agree_on(made); !s) return s.error();
   LuFactorisation& factors = **made;
+  if (device) factors.use(*device);
   if (Status s = runtime.agree(factors.accept_messages(runtime.processes())); !s) return s.error();
   solved.setup_seconds = measure::seconds_since(begin);
 
@@ -80,6 +84,10 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   if (Status s = runtime.agree_on(x); !s) return s.error();
   solved.seconds = measure::seconds_since(start);
   solved.phases = factors.phases();
+  if (device) {
+    solved.split = factors.split();
+    solved.device_share = factors.device_share();
+  }
 
   const lu::SolutionNorms norms = TRY(norms_of(*x, problem, request, *grid, runtime.processes()));
   solved.residual = lu::scaled_residual(norms, problem.n);
@@ -169,13 +177,22 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
     if (Status s = runtime.agree_on(opened); !s) return s.error();
     blas = *opened;
   }
+  std::string rule; // of unequal nodes
+  std::unique_ptr<SharedDevice> shared;
+  if (blas) {
+    const Result<std::string> settled = settle(request->nodes, *blas, runtime);
+    if (Status s = runtime.agree_on(settled); !s) return s.error();
+    rule = *settled;
+    if (!request->device.empty()) shared = TRY(SharedDevice::make(request->device, *blas, runtime));
+  }
   std::vector<LuSolution> all;
   application::KernelTimes times;
   LuTimes sum;
   json rows = json::array();
   double seconds = 0, setup = 0, flops = 0, unknowns = 0;
   for (const LuProblem& problem : request->problems) {
-    LuSolution solved = TRY(solve(problem, *request, blas.get(), asked.checks, runtime));
+    lu::UpdateDevice* const device = shared ? &shared->device() : nullptr;
+    LuSolution solved = TRY(solve(problem, *request, blas.get(), device, asked.checks, runtime));
     const std::vector<double> slowest = runtime.processes().largest({solved.seconds, solved.setup_seconds});
     solved.seconds = slowest[0];
     seconds += slowest[0];
@@ -197,6 +214,19 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
   answer.push_back({"rating", fmt::format("{:.4g} GFLOPS", gflops)});
   if (all.back().growth) answer.push_back({"growth factor", fmt::format("{:.3g}", *all.back().growth)});
   if (blas) answer.push_back({"BLAS", blas->name()});
+  const LuProblem& last = request->problems.back();
+  json facts = {{"GFLOPS", gflops}, {"grid of ranks", fmt::format("{}x{}", last.p, last.q)}};
+  if (!rule.empty()) answer.push_back({"ranks of nodes", rule});
+  if (shared) {
+    const lu::UpdateSplit& split = *all.back().split;
+    const double share = all.back().device_share;
+    answer.push_back(
+        {"device", fmt::format("{}, shared by {} rank{}; of rank 0 it took {:.1f} % of the updates, alpha "
+                               "is {:.3f}{} at the end",
+                               shared->device().name(), shared->sharers(), shared->sharers() > 1 ? "s" : "",
+                               100 * share, split.share(), split.holds() ? ", held," : "")});
+    facts["alpha of rank 0"] = share;
+  }
   json found = {{"seconds", seconds},
                 {"setup_seconds", setup},
                 {"iterations", 1},
@@ -208,7 +238,7 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
                 {"gflops", gflops},
                 {"growth", all.back().growth ? json(*all.back().growth) : json()},
                 {"answer", std::move(answer)},
-                {"facts", {{"GFLOPS", gflops}}},
+                {"facts", std::move(facts)},
                 {"tables",
                  {{{"name", "hpl"},
                    {"title", "As HPL prints it"},

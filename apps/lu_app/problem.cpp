@@ -4,10 +4,13 @@
 #include "base/text_parsing.hpp"
 #include "collectives/registry.hpp"
 #include "lu/hpl_dat.hpp"
+#include "lu/node_processes.hpp"
+#include "lu/update_device.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 namespace kumihimo::lu_app {
@@ -39,7 +42,12 @@ constexpr ApplicationOption rows[] = {
     {"blas", "BLAS library; empty: the first of OpenBLAS, BLIS, MKL", "PATH", ""},
     {"matrix", "random, as HPL's; growing, Wilkinson's, on which pivots cannot help; singular", "KIND", "random",
      lu::matrix_kinds},
-    {"seed", "of the random matrix", "N", "1"}};
+    {"seed", "of the random matrix", "N", "1"},
+    {"speeds", "speeds of the nodes in the order of their ranks: 4x670,8x202; auto: measured; empty: all are equal",
+     "LIST", ""},
+    {"cores", "cores of a node, of which its ranks are a divisor; empty: its processors", "N", ""},
+    {"groups", "processors of this machine that stand for nodes: 0-3/4-7", "LIST", ""},
+    {"device", "what takes a part of the updates of a node: gpu, or processors such as 4-7", "WHAT", ""}};
 
 // Lines of HPL.dat that have N and Q.
 constexpr int line_of_sizes = 6, line_of_grids = 12;
@@ -83,7 +91,7 @@ Result<LuProblem> problem_of_line(const ApplicationRequest& request, std::int32_
   if (!read_number(request.size, problem.n) || problem.n < 1 || problem.n > most_rows)
     return wrong_value(fmt::format("the size must be a number of rows from 1 to {}", most_rows),
                        fmt::format("'{}'", request.size));
-  std::tie(problem.p, problem.q) = usual_grid(ranks);
+  std::tie(problem.p, problem.q) = lu::usual_grid(ranks);
   if (std::string_view text = request.option("grid"); !text.empty()) {
     const std::string_view p = take_until(text, 'x');
     if (!read_number(p, problem.p) || !read_number(text, problem.q) || problem.p < 1 || problem.q < 1 ||
@@ -92,6 +100,44 @@ Result<LuProblem> problem_of_line(const ApplicationRequest& request, std::int32_
                          fmt::format("'{}'", request.option("grid")), "write grid=1x2");
   }
   return problem;
+}
+
+Result<std::vector<double>> speeds_of(std::string_view text) {
+  constexpr std::size_t most_nodes = 1 << 20;
+  const auto wrong = [&] {
+    return wrong_value("speeds must be auto, or those of the nodes such as 4x670,8x202", fmt::format("'{}'", text));
+  };
+  std::vector<double> speeds;
+  std::string_view rest = text;
+  do {
+    std::optional<double> speed = take_number<double>(rest);
+    std::int32_t nodes = 1;
+    if (speed && take(rest, "x")) {
+      nodes = *speed >= 1 && *speed <= most_nodes ? static_cast<std::int32_t>(*speed) : 0;
+      if (nodes < 1 || nodes != *speed) return wrong();
+      speed = take_number<double>(rest);
+    }
+    if (!speed || !(*speed > 0) || *speed > 1e300 || speeds.size() + static_cast<std::size_t>(nodes) > most_nodes)
+      return wrong();
+    speeds.insert(speeds.end(), static_cast<std::size_t>(nodes), *speed);
+  } while (take(rest, ","));
+  if (!rest.empty()) return wrong();
+  return speeds;
+}
+
+Result<NodeWishes> node_wishes(const ApplicationRequest& request) {
+  NodeWishes made;
+  const std::string &speeds = request.option("speeds"), &cores = request.option("cores"),
+                    &groups = request.option("groups");
+  made.measures = speeds == "auto";
+  if (!speeds.empty() && !made.measures) made.speeds = TRY(speeds_of(speeds));
+  if (!cores.empty() && (!read_number(cores, made.cores) || made.cores < 1 || made.cores > 1 << 20))
+    return wrong_value("cores must be a number from 1 on", fmt::format("'{}'", cores));
+  std::string_view rest = groups;
+  while (!rest.empty()) made.groups.push_back(TRY(lu::parse_processors(std::string(take_until(rest, '/')))));
+  if (!cores.empty() && !made.any())
+    return wrong_value("cores has no effect without speeds", made.cores, "leave it out");
+  return made;
 }
 
 } // namespace
@@ -109,13 +155,6 @@ std::span<const LuVariant> variants() {
 
 std::span<const ApplicationOption> option_rows() { return rows; }
 
-std::pair<std::int32_t, std::int32_t> usual_grid(std::int32_t ranks) {
-  std::int32_t p = 1;
-  for (std::int32_t each = 1; each * each <= ranks; ++each)
-    if (ranks % each == 0) p = each;
-  return {p, ranks / p};
-}
-
 Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ranks) {
   LuRequest made;
   made.pivoting = application::variant_of(request.candidate, variants()).pivoting;
@@ -126,6 +165,9 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
                                             lu::matrix_kinds.begin());
   if (!read_number(request.option("seed"), made.seed))
     return wrong_value("seed must be a number from 0 on", fmt::format("'{}'", request.option("seed")));
+  made.nodes = TRY(node_wishes(request));
+  made.device = request.option("device");
+  if (!made.device.empty() && made.device != "gpu") (void)TRY(lu::parse_processors(made.device));
   const ParameterValues& given = request.candidate.parameters;
   const std::string& file = request.option("file");
   if (!file.empty()) {
@@ -138,6 +180,8 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
     made.problems = {TRY(problem_of_line(request, ranks))};
   }
   if (const auto it = given.find("lookahead"); it != given.end()) made.lookahead = static_cast<int>(it->second);
+  if (made.pivoting == LuVariant::Pivoting::golden && (made.nodes.any() || !made.device.empty()))
+    return not_applicable("the golden copy takes no speeds, no groups and no device", {}, "use --variant rows");
   for (LuProblem& each : made.problems) {
     if (const auto it = given.find("block"); it != given.end() && each.file.empty())
       each.block = std::min(it->second, each.n);

@@ -27,12 +27,23 @@ struct LuProblem {
   std::string file;          // HPL.dat, if it is from one
 };
 
+// What the user says of unequal nodes.
+struct NodeWishes {
+  std::vector<double> speeds;           // of the nodes in the order of their ranks; empty: all are equal
+  bool measures = false;                // speeds=auto
+  std::vector<std::vector<int>> groups; // processors of this machine that stand for nodes; empty: nodes are nodes
+  std::int32_t cores = 0;               // of a node; 0: its processors
+  bool any() const { return !speeds.empty() || measures || !groups.empty(); }
+};
+
 struct LuRequest {
   std::vector<LuProblem> problems;
   LuVariant::Pivoting pivoting = LuVariant::Pivoting::rows;
   int lookahead = 1;
   std::string broadcast; // an algorithm of the registry
   std::string blas;      // path
+  std::string device;    // gpu, processors, or empty: none
+  NodeWishes nodes;      // where they are unequal
   lu::MatrixKind matrix = lu::MatrixKind::random;
   std::uint64_t seed = 1;
   double threshold = 16;
@@ -41,8 +52,5 @@ struct LuRequest {
 // Error: those of the values and of the file; a problem that does not fit the ranks. Local, the same on all ranks that
 // see the same file.
 Result<LuRequest> request_of(const application::ApplicationRequest& request, std::int32_t ranks);
-
-// P x Q with P <= Q and P as large as possible.
-std::pair<std::int32_t, std::int32_t> usual_grid(std::int32_t ranks);
 
 } // namespace kumihimo::lu_app

@@ -173,11 +173,10 @@ def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str,
     }
 
 
-def assumed(machine: str, speed: float) -> list[str]:
+def assumed(speed_text: str) -> list[str]:
     """What the times rest on beside measurements."""
-    as_fast = "as fast as" if speed == 1 else f"{speed:g} times as fast as"
     return [
-        f"a core of {machine} is {as_fast} the one here (--speed), and each rank has one thread",
+        f"{speed_text}, and each rank has one thread",
         "lines and exchanges take turns: nothing overlaps",
         "lines run at the same rate whatever their length and whatever memory the machine has",
     ]

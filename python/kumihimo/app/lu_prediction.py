@@ -1,14 +1,15 @@
 """Predictions of an LU factorisation on the ranks of a described machine. The rates of updates, panels and row
-exchanges are measured here; panels go along rows of the grid, as operations of a GOAL file that a simulator times."""
+exchanges are measured here; panels go along rows of the grid, as operations of a GOAL file that a simulator times. A
+recurrence over the panels (src/numerics/lu/pipeline.hpp) takes its place where there are too many of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import ceil, log2
 
-from kumihimo import _goal, _machine, _predict
+from kumihimo import _goal, _lu, _machine, _predict
 from kumihimo.app import catalogue, launches
 from kumihimo.kernel import identity
 from kumihimo.predict import simulation
@@ -18,8 +19,13 @@ from kumihimo.text.errors import wrong_value
 LU, VARIANT = "lu", "rows"
 MEASURED_ROWS = 3000
 RUNS = 3
-MOST_ROWS = 10_000_000
-MOST_PANELS = 500_000  # of all ranks together: half a gigabyte of operations
+MOST_ROWS = 100_000_000
+MOST_PANELS = 500_000  # of all ranks together that are simulated: half a gigabyte of operations
+MOST_STEPS = 2_000_000_000  # of the recurrence, panels times columns of the grid: a minute
+RECURRENCE_ERROR = 0.02  # largest difference from flow: tests/python/cli/test_simulate_lu.py
+SETTINGS = ("block", "grid", "panels", "speeds")
+PANELS = ("auto", "simulated", "recurrence")
+MOST_NODES = 1 << 20
 PIVOT_BYTES, NUMBER_BYTES = 24, 8  # of the head of a pivot's record (src/numerics/lu/panel.hpp), and of a number
 
 
@@ -52,6 +58,29 @@ class LuQuestion:
     rows: int
     block: int
     grid: tuple[int, int] | None  # P x Q; None: the application's rule
+    panels: str = "auto"
+    peaks: tuple[float, ...] = ()  # of the nodes, in GFLOPS, where they are unequal
+
+    def is_simulated(self, ranks: int) -> bool:
+        """Or by the recurrence."""
+        return self.panels == "simulated" or (self.panels == "auto" and self.panels_of(ranks) <= MOST_PANELS)
+
+    def panels_of(self, ranks: int) -> int:
+        return ranks * ceil(self.rows / self.block)
+
+
+def peaks_of(text: str) -> tuple[float, ...]:
+    """ "16x670,64x202": of the nodes in their order."""
+    found: list[float] = []
+    for word in text.split(","):
+        match = re.fullmatch(r"(?:([1-9][0-9]{0,6})x)?([0-9]{1,9}(?:\.[0-9]{1,9})?)", word.strip())
+        if not match or float(match[2]) <= 0:
+            rule = "speeds must be peaks of the nodes, in GFLOPS, such as 16x670,64x202"
+            raise wrong_value(rule, f"'{text}'")
+        found += [float(match[2])] * int(match[1] or 1)
+        if len(found) > MOST_NODES:
+            raise wrong_value(f"speeds must be those of at most {MOST_NODES} nodes", f"'{text}'")
+    return tuple(found)
 
 
 def question(size: str | None, settings: dict[str, str]) -> LuQuestion:
@@ -61,16 +90,38 @@ def question(size: str | None, settings: dict[str, str]) -> LuQuestion:
         application, VARIANT, {name: value for name, value in settings.items() if name == "block"}
     )
     for name in settings:
-        if name not in ("block", "grid"):
-            raise wrong_value("simulate app lu takes --set block=N and --set grid=PxQ", f"'{name}'", "leave it out")
+        if name not in SETTINGS:
+            known = ", ".join(f"--set {each}=..." for each in SETTINGS)
+            raise wrong_value(f"simulate app {LU} takes {known}", f"'{name}'", "leave it out")
     text = size or application.default_size
     if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= MOST_ROWS:
         raise wrong_value(f"--size must be a number of rows from 1 to {MOST_ROWS}", f"'{text}'")
     grid = settings.get("grid")
     if grid is not None and not re.fullmatch(r"[1-9][0-9]{0,6}x[1-9][0-9]{0,6}", grid):
         raise wrong_value("grid must be two numbers, P x Q", f"'{grid}'", "write grid=4x8")
+    panels = settings.get("panels", "auto")
+    if panels not in PANELS:
+        raise wrong_value(f"panels must be one of {', '.join(PANELS)}", f"'{panels}'")
     block = dict(candidate.parameters).get("block") or default_block(application)
-    return LuQuestion(int(text), min(block, int(text)), tuple(map(int, grid.split("x"))) if grid else None)
+    return LuQuestion(
+        int(text),
+        min(block, int(text)),
+        tuple(map(int, grid.split("x"))) if grid else None,
+        panels,
+        peaks_of(settings["speeds"]) if "speeds" in settings else (),
+    )
+
+
+def ranks_of_nodes(asked: LuQuestion, machine: _machine.Machine) -> tuple[list[int], str]:
+    """Of unequal nodes, and how the rule came to them."""
+    return _lu.processes_of_nodes(list(asked.peaks), [machine.cores] * len(asked.peaks))
+
+
+def speeds_of_ranks(peaks: Sequence[float], processes: Sequence[int], peak_here: float) -> list[float]:
+    """Relative to one thread here, whose peak is in flops a second. A node's ranks share its peak."""
+    return [
+        peak * 1e9 / number / peak_here for peak, number in zip(peaks, processes, strict=True) for _ in range(number)
+    ]
 
 
 def default_block(application: catalogue.ApplicationRow) -> int:
@@ -103,8 +154,7 @@ def measure(asked: LuQuestion, seconds: float) -> LuRates:
 
 def grid_of(asked: LuQuestion, ranks: int) -> tuple[int, int]:
     if asked.grid is None:
-        p = max(p for p in range(1, int(ranks**0.5) + 1) if ranks % p == 0)
-        return p, ranks // p
+        return _lu.usual_grid(ranks)
     if asked.grid[0] * asked.grid[1] != ranks:
         rule = f"the grid must have as many ranks as the job, {ranks}"
         raise wrong_value(rule, "x".join(map(str, asked.grid)), "leave it out, or change --ranks")
@@ -116,10 +166,14 @@ def check(asked: LuQuestion, ranks: int) -> None:
     grid = grid_of(asked, ranks)
     if asked.rows < max(grid):
         raise wrong_value(f"--size must be at least {max(grid)} on a grid of {grid[0]}x{grid[1]}", asked.rows)
-    panels = ranks * ceil(asked.rows / asked.block)
-    if panels > MOST_PANELS:
-        rule = f"a prediction of {LU} has at most {MOST_PANELS} panels on all ranks together"
-        raise wrong_value(rule, panels, "use a larger --set block=N, fewer ranks or a smaller --size")
+    panels = asked.panels_of(ranks)
+    if asked.panels == "simulated" and panels > MOST_PANELS:
+        rule = f"at most {MOST_PANELS} panels of all ranks together can be simulated"
+        raise wrong_value(rule, panels, "use --set panels=recurrence, or a larger --set block=N")
+    steps = ceil(asked.rows / asked.block) * grid[1]
+    if steps > MOST_STEPS:
+        rule = f"panels times columns of the grid must be at most {MOST_STEPS}"
+        raise wrong_value(rule, steps, "use a larger --set block=N")
 
 
 def own(end: int, block: int, part: int, parts: int) -> int:
@@ -151,18 +205,18 @@ class GoalRank:
 
 
 class LuOperations:
-    """The operations of `rows` with look-ahead 1, as apps/lu_app/factorisation.cpp makes them. `message`: seconds of a
-    message of so many bytes along a column, whose exchanges meet no others."""
+    """The operations of `rows` with look-ahead 1, as apps/lu_app/factorisation.cpp makes them. `speeds`: of the ranks.
+    `message`: seconds of a message of so many bytes along a column, whose exchanges meet no others."""
 
     def __init__(
         self,
         asked: LuQuestion,
         rates: LuRates,
         grid: tuple[int, int],
-        speed: float,
+        speeds: Sequence[float],
         message: Callable[[int], float],
     ):
-        self.n, self.block, self.rates, self.speed, self.message = asked.rows, asked.block, rates, speed, message
+        self.n, self.block, self.rates, self.speeds, self.message = asked.rows, asked.block, rates, speeds, message
         self.p, self.q = grid
         self.blocks = ceil(self.n / self.block)
         self.rounds = ceil(log2(self.p)) if self.p > 1 else 0
@@ -174,6 +228,7 @@ class LuOperations:
         """The ranks of a row of the grid: their panels come from each other."""
         for q in range(self.q):
             rank = self.ranks[p * self.q + q]
+            speed = self.speeds[p * self.q + q]
             if q == 0:
                 rank.compute(self.panel_seconds(0))
                 rank.panel = rank.last
@@ -183,11 +238,12 @@ class LuOperations:
                 columns = own(self.n + 1, self.block, q, self.q) - own(end, self.block, q, self.q)
                 if b + 1 < self.blocks and (b + 1) % self.q == q:
                     first = min(self.block, self.n - end)
-                    rank.compute(self.update_seconds(b, p, first) + self.panel_seconds(b + 1), came)
+                    rank.compute(self.update_seconds(b, p, first, speed) + self.panel_seconds(b + 1), came)
                     rank.panel = rank.last
                     columns -= first
-                rank.compute(self.update_seconds(b, p, columns), came)
-            rank.compute(self.n**2 / (self.p * self.q) / (self.rates.solution * self.speed) + self.solution_messages())
+                rank.compute(self.update_seconds(b, p, columns, speed), came)
+            work = self.n**2 / (self.p * self.q)
+            rank.compute(work / (self.rates.solution * speed) + self.solution_messages())
 
     def passed_on(self, rank: GoalRank, p: int, q: int, b: int) -> str:
         """Panel b comes from the left neighbour, unless it is this rank's, and goes to the right one: a chain."""
@@ -209,15 +265,18 @@ class LuOperations:
     def panel_seconds(self, b: int) -> float:
         """The column waits for its slowest process at every pivot."""
         width = min(self.block, self.n - b * self.block)
-        rows = max(self.rows_below(b, p) + (width if b % self.p == p else 0) for p in range(self.p))
+        slowest = max(
+            (self.rows_below(b, p) + (width if b % self.p == p else 0)) / self.speeds[p * self.q + b % self.q]
+            for p in range(self.p)
+        )
         pivot = self.message(PIVOT_BYTES + 2 * NUMBER_BYTES * width) * self.rounds
-        return rows * width**2 / (self.rates.panels * self.speed) + width * pivot
+        return slowest * width**2 / self.rates.panels + width * pivot
 
-    def update_seconds(self, b: int, p: int, columns: int) -> float:
+    def update_seconds(self, b: int, p: int, columns: int, speed: float) -> float:
         width = min(self.block, self.n - b * self.block)
         flops = columns * (width**2 + 2 * width * self.rows_below(b, p))
         moved = width * columns
-        seconds = flops / (self.rates.updates * self.speed) + moved * self.rates.move_seconds / self.speed
+        seconds = flops / (self.rates.updates * speed) + moved * self.rates.move_seconds / speed
         if self.p > 1 and columns > 0:  # a ring of rows of U, then the rows that they displace
             part = NUMBER_BYTES * moved // self.p
             seconds += 2 * (self.p - 1) * self.message(part)
@@ -235,41 +294,98 @@ class LuOperations:
         return "\n".join(text) + "\n"
 
 
-def predicted(asked: LuQuestion, rates: LuRates, job: _machine.Job, model: str, speed: float) -> dict:
-    """A factorisation and its solution on the ranks of a job. `speed`: of a core there, relative to one here."""
-    ranks = job.rank_space.ranks
-    grid = grid_of(asked, ranks)
-    setting = Setting(model, job)
-    parameters = _predict.loggops(setting.place).parameters
-    start, each = (parameters.L + 2 * parameters.o) * 1e-12, parameters.G * 1e-15
-    operations = LuOperations(asked, rates, grid, speed, lambda size: start + each * size)
+@dataclass(frozen=True)
+class PredictedTimes:
+    """Of all ranks. `most_work`, `mean_work`: seconds of computing and exchanges along columns, of a rank."""
+
+    seconds: float
+    mean_work: float
+    most_work: float
+    messages: int | None = None  # None: not counted
+
+
+def simulated(asked: LuQuestion, rates: LuRates, setting: Setting, speeds: Sequence[float]) -> PredictedTimes:
+    grid = grid_of(asked, len(speeds))
+    start, each = message_costs(setting)
+    operations = LuOperations(asked, rates, grid, speeds, lambda size: start + each * size)
     ran = setting.predict(_goal.read(operations.goal().encode(), LU)).members
     work = [rank.computing_ns * 1e-9 for rank in operations.ranks]
-    gflops = asked.rows**2 * (2 / 3 * asked.rows + 1.5) * 1e-9 / ran["seconds"]
+    return PredictedTimes(ran["seconds"], sum(work) / len(work), max(work), ran["messages"])
+
+
+def message_costs(setting: Setting) -> tuple[float, float]:
+    """Seconds of a message, and of each byte of it."""
+    parameters = _predict.loggops(setting.place).parameters
+    return (parameters.L + 2 * parameters.o) * 1e-12, parameters.G * 1e-15
+
+
+def by_recurrence(
+    asked: LuQuestion, rates: LuRates, costs: tuple[float, float], speeds: Sequence[float], ranks: int
+) -> PredictedTimes:
+    """`speeds`: of all ranks, or one number."""
+    made = _lu.PipelineQuestion()
+    made.rows, made.block = asked.rows, asked.block
+    made.p, made.q = grid_of(asked, ranks)
+    is_equal = min(speeds) == max(speeds)
+    speed = speeds[0] if is_equal else 1.0
+    made.update_rate, made.panel_rate = rates.updates * speed, rates.panels * speed
+    made.solution_rate, made.move_seconds = rates.solution * speed, rates.move_seconds / speed
+    made.message_seconds, made.byte_seconds = costs
+    if not is_equal:
+        made.speeds = list(speeds)
+    found = _lu.pipeline(made)
+    return PredictedTimes(found.seconds, found.mean_work, found.most_work)
+
+
+def operations_of(rows: int) -> float:
+    """HPL's count."""
+    return rows**2 * (2 / 3 * rows + 1.5)
+
+
+def predicted(
+    asked: LuQuestion, rates: LuRates, job: _machine.Job, model: str, speeds: Sequence[float], ranks: int | None = None
+) -> dict:
+    """A factorisation and its solution on the ranks of a job. `speeds`: of the ranks, or one for all, relative to a
+    thread here. `ranks`: another number of them with the message costs of this job, by the recurrence."""
+    number = ranks or job.rank_space.ranks
+    is_simulated = ranks is None and asked.is_simulated(number)
+    setting = Setting(model, job)
+    if is_simulated:
+        times = simulated(asked, rates, setting, speeds if len(speeds) > 1 else [*speeds] * number)
+    else:
+        times = by_recurrence(asked, rates, message_costs(setting), speeds, number)
+    gflops = operations_of(asked.rows) * 1e-9 / times.seconds
+    of_updates = rates.updates * (sum(speeds) if len(speeds) > 1 else speeds[0] * number)
     return {
         "application": LU,
-        "ranks": ranks,
-        "grid": list(grid),
+        "ranks": number,
+        "grid": list(grid_of(asked, number)),
         "rows": asked.rows,
         "block": asked.block,
-        "seconds": ran["seconds"],
+        "panels": "simulated" if is_simulated else "recurrence",
+        "seconds": times.seconds,
         "gflops": gflops,
-        "share_of_updates": gflops * 1e9 / (rates.updates * speed * ranks),
-        "computing_seconds": sum(work) / ranks,
-        "uneven_seconds": max(work) - sum(work) / ranks,
-        "waiting_seconds": max(0.0, round(ran["seconds"] - max(work), 12)),
-        "messages": ran["messages"],
+        "share_of_updates": gflops * 1e9 / of_updates,
+        "computing_seconds": times.mean_work,
+        "uneven_seconds": times.most_work - times.mean_work,
+        "waiting_seconds": max(0.0, round(times.seconds - times.most_work, 12)),
+        "messages": times.messages,
         "machine": job.machine.name,
         "shape": simulation.shape_of(job.machine),
         "model": model,
     }
 
 
-def assumed(machine: str, speed: float) -> list[str]:
+def assumed(speed_text: str, panels: str) -> list[str]:
     """What the times rest on beside measurements."""
-    as_fast = "as fast as" if speed == 1 else f"{speed:g} times as fast as"
-    return [
-        f"a core of {machine} is {as_fast} the one here (--speed), and each rank has one thread",
+    lines = [
+        f"{speed_text}, and each rank has one thread",
         "panels go along rows of the grid in a chain, and take what the machine file says",
         "exchanges along columns take the time of LogGP, and meet no other messages",
     ]
+    if panels == "recurrence":
+        lines.append(
+            "all panels by a recurrence: ranks of a column in lockstep, panels that meet no other messages; "
+            f"within {RECURRENCE_ERROR:.0%} of the simulation by flow on 16 to 256 ranks"
+        )
+    return lines

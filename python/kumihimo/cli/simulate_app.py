@@ -4,20 +4,22 @@ Hartree-Fock takes on a described machine."""
 from __future__ import annotations
 
 from kumihimo.app import fft_prediction, lu_prediction, prediction, stencil_prediction
-from kumihimo.cli import machines, options, output, progress
+from kumihimo.cli import machines, options, output, progress, simulate_published
 from kumihimo.cli.options import argument, option
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import Ranks
 from kumihimo.predict import models, simulation
 from kumihimo.text import quantities
-from kumihimo.text.errors import BadInput, not_applicable, wrong_value
+from kumihimo.text.errors import BadInput, missing, not_applicable, wrong_value
 
 
 def command(
     application: argument(
         "APPLICATION", "Application: poisson3d, fem-cube, himeno, fdtd2d, hartree-fock, lu or fft3d."
     ),
-    machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file."),
+    machine: option(
+        "--machine -m M", "Name of a machine (see `machine list`), or a machine file [default: that of --case]."
+    ) = None,
     method: option("--method NAME", "Method: cg, chronopoulos_gear, gropp, pipelined, s_step, or all.") = arguments.ALL,
     cells: option("--cells BOX", "Cells (nodes of elements) of a rank: 64x64x64.") = None,
     size: option(
@@ -33,11 +35,21 @@ def command(
     variant: option("--variant -v NAME", "Variant of hartree-fock [default: shells].") = None,
     settings: option(
         "--set NAME=VALUE",
-        "Option or parameter of hartree-fock (basis=6-31g), lu (block=192) or fft3d (at_once=8); may be repeated.",
+        "Option or parameter of hartree-fock (basis=6-31g), lu (block=192), fft3d (at_once=8) or a case; "
+        "may be repeated.",
         list[str],
     ) = None,
     speed: option(
-        "--speed X", "Speed of a core relative to one here, for hartree-fock, lu and fft3d [default: 1]."
+        "--speed X",
+        "Speed of a core relative to one here, for hartree-fock, lu and fft3d; peak: by both peaks, of lu and fft3d "
+        "[default: 1].",
+    ) = None,
+    case: option(
+        "--case NAME",
+        f"Published workload of lu or fft3d, with the published figure: {simulate_published.described()}.",
+    ) = None,
+    out: options.written(
+        "--write FILE", "Write the messages of a case npb-ft-*: GOAL in a FILE.goal, otherwise lines of traffic."
     ) = None,
     steps: option("--s S", "Iterations of a step of s_step [default: 4].", int) = None,
     model: option(
@@ -63,9 +75,12 @@ def command(
     kumihimo simulate app hartree-fock -m fugaku -s 4x1x1 --size w8 --set basis=6-31g
     kumihimo simulate app lu -m fugaku -s 4x4x2 --size 40000 --set block=192
     kumihimo simulate app fft3d -m fugaku -s 4x4x4 --size 512 --set at_once=8
+    kumihimo simulate app lu --case k-hpl
     """
     if algorithm == arguments.ALL:
         raise wrong_value("--algorithm must name one algorithm", f"'{algorithm}'")
+    if machine is None and case is None:
+        raise missing("--machine", "add a name from `kumihimo machine list`, or a --case")
     asked_ranks = Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node))
     of_solvers = {
         "--cells": cells,
@@ -81,7 +96,7 @@ def command(
     if application.replace("_", "-") == prediction.HARTREE_FOCK:
         from kumihimo.cli import simulate_hartree_fock
 
-        refuse(prediction.HARTREE_FOCK, of_solvers)
+        refuse(prediction.HARTREE_FOCK, {**of_solvers, "--case": case, "--write": out})
         of_units = simulate_hartree_fock.BuildRequest(
             machine, asked_ranks, size, variant, settings or [], speed, algorithm, model
         )
@@ -92,8 +107,11 @@ def command(
 
         refuse(application, {**of_solvers, "--variant": variant, "--algorithm": algorithm != "recursive_doubling"})
         measured = MeasuredRequest(application, machine, asked_ranks, size, settings or [], speed, model)
+        if case is not None:
+            return simulate_published.run(simulate_published.named(case, measured, out), as_json)
+        refuse(application, {"--write": out})
         return (simulate_lu if application == lu_prediction.LU else simulate_fft3d).run(measured, as_json)
-    refuse(application, {"--variant": variant, "--set": settings, "--speed": speed})
+    refuse(application, {"--variant": variant, "--set": settings, "--speed": speed, "--case": case, "--write": out})
     if noise is None and (seed is not None or iterations_of_noise is not None):
         raise BadInput("--seed and --iterations need --noise", "leave them out, or add --noise 1000:100e-6")
     named = prediction.application_named(

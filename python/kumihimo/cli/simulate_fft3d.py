@@ -5,28 +5,30 @@ from __future__ import annotations
 from kumihimo.app import catalogue, fft_prediction
 from kumihimo.app.fft_prediction import FftQuestion, LineRate
 from kumihimo.cli import output, progress
-from kumihimo.cli.simulate_measured import LIMIT_SECONDS, MeasuredRequest
+from kumihimo.cli.simulate_measured import LIMIT_SECONDS, CoreSpeed, MeasuredRequest
 from kumihimo.text.quantities import seconds_text
 
 COLUMNS = ("ranks>", "rows x columns>", "time>", "GFLOPS>", "computing>", "exchanges>")
 
 
 def run(request: MeasuredRequest, as_json: bool) -> None:
-    model, speed = request.checked_model(), request.speed_of_core()
+    model = request.checked_model()
     asked = fft_prediction.question(request.size, catalogue.settings_of(list(request.settings)))
     jobs = request.jobs(alone="x" in asked.decomposition)
     for job in jobs:
         fft_prediction.check(asked, job.rank_space.ranks)
+    speed = request.speed_of_core(jobs)
     rate = fft_prediction.measure(LIMIT_SECONDS)
 
     def work() -> list[dict]:
-        return [fft_prediction.predicted(asked, rate, job, model, speed) for job in jobs]
+        return [fft_prediction.predicted(asked, rate, job, model, speed.speed) for job in jobs]
 
     show(asked, rate, progress.run_interruptible(work), speed, as_json)
 
 
-def show(asked: FftQuestion, rate: LineRate, results: list[dict], speed: float, as_json: bool) -> None:
-    measured, assumed = rate.measured(), fft_prediction.assumed(results[-1]["machine"], speed)
+def show(asked: FftQuestion, rate: LineRate, results: list[dict], speed: CoreSpeed, as_json: bool) -> None:
+    measured = {**rate.measured(), **speed.measured()}
+    assumed = fft_prediction.assumed(speed.text(results[-1]["machine"]))
     if as_json:
         return output.print_json({"results": results, "measured": measured, "assumed": assumed, **output.own_cost()})
     last = results[-1]

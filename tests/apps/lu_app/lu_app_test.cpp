@@ -3,6 +3,7 @@
 #include "applications.hpp"
 #include "loopback/run_application.hpp"
 #include "lu_app/check.hpp"
+#include "lu_app/unequal_nodes.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -180,6 +181,77 @@ TEST_F(LuOverRanks, ReadsAListOfProblems) {
   ASSERT_FALSE(more.ok());
   EXPECT_EQ(more.error().sentence(),
             path.string() + ":12: the grid P x Q must have as many ranks as the run, 2 (got 2x2); use --ranks 4");
+}
+
+// The ranks share one processor as device: its products are those of the update, whatever the split.
+TEST_F(LuOverRanks, ADeviceTakesAPartOfTheUpdates) {
+  std::uint64_t seed = 40;
+  for (const auto& [ranks, grid] : {std::pair{1, "1x1"}, {2, "1x2"}, {4, "2x2"}, {3, "3x1"}})
+    for (const char* variant : {"rows", "tournament"}) {
+      const Result<json> found =
+          run(task_of(variant, 300, {{"grid", grid}, {"device", "0"}}, {{"block", 16}}), ranks, seed++);
+      ASSERT_TRUE(found.ok()) << found.error().sentence();
+      EXPECT_TRUE((*found)["checked"]["right"]) << grid << (*found)["checked"];
+      const double alpha = (*found)["facts"]["alpha of rank 0"];
+      EXPECT_GT(alpha, 0);
+      EXPECT_LT(alpha, 1);
+      EXPECT_NE((*found)["answer"].dump().find(fmt::format("processor 0, shared by {} rank", ranks)),
+                std::string::npos);
+    }
+}
+
+TEST_F(LuOverRanks, FasterNodesHaveMoreRanks) {
+  const json options = {{"speeds", "670,202"}, {"cores", "12"}, {"groups", "0/0"}};
+  const Result<json> found = run(task_of("rows", 100, options, {{"block", 8}}), 5);
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_TRUE((*found)["checked"]["right"]);
+  EXPECT_NE((*found)["answer"].dump().find("node 1: 670/202 = 3.32 + 0.68 = 4 processes of 12 cores; node 2: 202/202"),
+            std::string::npos)
+      << (*found)["answer"];
+  const Result<json> fewer = run(task_of("rows", 100, options), 2);
+  ASSERT_FALSE(fewer.ok());
+  EXPECT_EQ(fewer.error().sentence(), "these speeds need 5 ranks, 4, 1 on the nodes (got 2); use --ranks 5");
+}
+
+TEST_F(LuOverRanks, SpeedsOfNodesAreMeasured) {
+  const Result<json> found = run(task_of("rows", 60, {{"speeds", "auto"}, {"groups", "0/0"}}, {{"block", 8}}), 2);
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_NE((*found)["answer"].dump().find("measured by DGEMM, GFLOPS: node"), std::string::npos) << (*found)["answer"];
+}
+
+TEST(NodeLayout, RanksAreThoseOfTheRule) {
+  const NodeWishes wishes{.speeds = {2, 1, 1}};
+  const std::vector<std::int32_t> cores{4, 4, 4};
+  const std::vector<std::int64_t> right{7, 7, 3, 9}, wrong{7, 3, 3, 9}, mixed{7, 3, 7, 9};
+  EXPECT_EQ(layout_of(wishes, right, cores)->node_of_rank, (std::vector<std::int32_t>{0, 0, 1, 2}));
+  EXPECT_EQ(layout_of(wishes, wrong, cores).error().sentence(),
+            "these speeds need 2, 1, 1 ranks on the nodes (got 1, 2, 1); place the ranks so, or change speeds");
+  EXPECT_EQ(layout_of(wishes, mixed, cores).error().sentence(),
+            "ranks of a node must follow each other beside speeds (got node 1); place ranks in blocks");
+  EXPECT_EQ(layout_of(wishes, right, std::vector<std::int32_t>{4, 4}).error().sentence(),
+            "speeds must be those of the 2 nodes (got 3)");
+  const NodeWishes groups{.groups = {{0}, {1}}};
+  EXPECT_EQ(layout_of(groups, right, std::vector<std::int32_t>{1, 1})->node_of_rank,
+            (std::vector<std::int32_t>{0, 0, 1, 1}));
+  EXPECT_FALSE(layout_of(groups, std::vector<std::int64_t>{0, 0, 0}, std::vector<std::int32_t>{1, 1}).ok());
+}
+
+TEST_F(LuOverRanks, WrongNodesAndDevicesAreOneSentence) {
+  const auto said = [&](const json& options, std::int32_t ranks = 1, const char* variant = "rows") {
+    const Result<json> found = run(task_of(variant, 30, options), ranks);
+    return found ? std::string("right") : found.error().sentence();
+  };
+  for (const char* speeds : {"fast", "0", "-1", "2x", "0x3", "1.5x3", "2,", "1,,2", "9999999x1"})
+    EXPECT_EQ(said({{"speeds", speeds}}),
+              fmt::format("speeds must be auto, or those of the nodes such as 4x670,8x202 (got '{}')", speeds));
+  EXPECT_EQ(said({{"groups", "0/a"}}), "processors must be numbers and ranges such as 0-3,8 (got 'a')");
+  EXPECT_EQ(said({{"groups", "0/0"}}, 3),
+            "the ranks must be a multiple of the 2 groups without their speeds (got 3); add --set speeds=LIST");
+  EXPECT_EQ(said({{"cores", "4"}}), "cores has no effect without speeds (got 4); leave it out");
+  EXPECT_EQ(said({{"device", "fast"}}), "processors must be numbers and ranges such as 0-3,8 (got 'fast')");
+  EXPECT_EQ(said({{"device", "1000"}}, 2), "processors must be some that this process may use (got 1000); name others");
+  EXPECT_EQ(said({{"device", "0"}}, 1, "golden"),
+            "the golden copy takes no speeds, no groups and no device; use --variant rows");
 }
 
 TEST_F(LuOverRanks, WhatDoesNotFitIsRefused) {

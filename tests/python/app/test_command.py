@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from waiting import until
 
+from kumihimo.app import lu_prediction
 from kumihimo.app.fft_prediction import FftQuestion
+from kumihimo.app.lu_prediction import LuQuestion
 from kumihimo.processes import mpi
 from kumihimo.processes.visible import command_of, is_running, processes
 
@@ -139,6 +141,16 @@ def test_lu_on_ranks(kumihimo, family: str, installation: mpi.Installation) -> N
         if "DGEMM needs OpenBLAS" in ended.err:
             pytest.skip("no BLAS library is here")
         assert [row["right"] for row in found_of(ended)["results"]] == [True, True], ended.out
+    asked = ("app", "lu", "--size", "300", "--mpi", family, "--threads", "1", "--variant", "rows")
+    for ranks in (3, 4):
+        (row,) = found_of(kumihimo(*asked, "--ranks", str(ranks), "--json"))["results"]
+        p, q = lu_prediction.grid_of(LuQuestion(300, 96, None), ranks)
+        assert row["facts"]["grid of ranks"] == f"{p}x{q}", "as predictions have it"
+    unequal = ("--set", "groups=0/0", "--set", "speeds=2,1", "--set", "cores=4", "--set", "device=0", "--json")
+    (row,) = found_of(kumihimo(*asked, "--ranks", "3", *unequal))["results"]
+    assert row["right"] is True and 0 < row["facts"]["alpha of rank 0"] < 1
+    assert "node 1: 2/1 = 2.00 + 0.00 = 2 processes of 4 cores" in dict(row["answer"])["ranks of nodes"]
+    assert not list(Path("/dev/shm").glob(f"kumihimo-rings-{os.getuid()}-*"))
 
 
 @pytest.mark.mpi

@@ -9,6 +9,7 @@ import pytest
 
 from kumihimo.app import fft_prediction
 from kumihimo.app.fft_prediction import FftQuestion
+from kumihimo.app.npb_ft import FtPattern
 from kumihimo.text.errors import KumihimoError
 
 MACHINE = ("simulate", "app", "fft3d", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "1")
@@ -71,6 +72,53 @@ def test_the_whole_k_computer_fits_in_pencils_and_not_in_slabs() -> None:
     fft_prediction.check(FftQuestion(points, "pencil"), 82944)
     with pytest.raises(KumihimoError, match="got 6879707136"):
         fft_prediction.check(FftQuestion(points, "slab"), 82944)
+
+
+# --- published cases
+
+
+@pytest.mark.parametrize(("points", "ranks", "grid"), [((8, 8, 8), 4, (1, 4)), ((8, 16, 4), 16, (4, 4))])
+def test_ranks_of_ft_deal_all_of_their_points(points, ranks, grid) -> None:
+    pattern = FtPattern(points, ranks, 3)
+    pattern.check()
+    assert pattern.grid == grid
+    for rank in range(ranks):
+        for group in pattern.exchanges_of(rank):
+            assert rank in group
+            assert len(group) * pattern.bytes_of_message(group) * ranks == 16 * prod(points)
+    lines = [tuple(map(int, line.split())) for line in pattern.traffic()]
+    assert len({line[:2] for line in lines}) == len(lines)
+    goal = list(pattern.goal(1e9))
+    assert sum(" send " in line for line in goal) == sum(" recv " in line for line in goal) == 3 * len(lines)
+
+
+def test_the_messages_of_ft_are_replayed_and_placed(kumihimo, tmp_path) -> None:
+    goal, traffic = tmp_path / "ft.goal", tmp_path / "ft.txt"
+    words = ("simulate", "app", "fft3d", "--case", "npb-ft-b", "--set", "iterations=1", "--json")
+    (result,) = found_of(kumihimo(*words, "--shape", "4x2x2", "-m", "k-computer", "--write", str(goal)))["results"]
+    assert (result["ranks"], result["messages"]) == (16, 16 * 15)
+    ended = kumihimo("replay", f"goal:{goal}", "-m", "k-computer", "--shape", "4x2x2", "--json")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["results"][0]["seconds"] == pytest.approx(result["seconds"], rel=0.01)
+    found_of(kumihimo(*words, "--shape", "4x2x2", "-m", "k-computer", "--write", str(traffic)))
+    ended = kumihimo("place", "--traffic", str(traffic), "--shape", "4x2x2", "--json")
+    assert ended.code == 0, ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--shape", "4x4x3"), "FT runs on a power of two of ranks, at most 65536 (got 48); use --shape 4x4x4"),
+        (("--shape", "16x16x16"), "a file of FT has at most 5000000 messages"),
+        (("--set", "iterations=0"), "iterations must be a number from 1 to 10000 (got '0')"),
+        (("--set", "at_once=2"), "the case npb-ft-b takes --set iterations=... (got 'at_once'); leave it out"),
+        (("--model", "exact"), "--model of this case must be flow or loggp (got 'exact')"),
+    ],
+)
+def test_what_no_ft_is_is_one_sentence(kumihimo, words: tuple[str, ...], error: str) -> None:
+    ended = kumihimo("simulate", "app", "fft3d", "--case", "npb-ft-b", *words)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), ended.err
+    assert error in ended.err
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,13 @@ from itertools import product
 
 import pytest
 
-from kumihimo.app import lu_prediction
+from kumihimo import _lu
+from kumihimo.app import hybrid_machine, lu_prediction
+from kumihimo.app.hybrid_machine import HybridMachine, HybridNodes
 from kumihimo.app.lu_prediction import LuOperations, LuQuestion, LuRates
-from kumihimo.predict import models
+from kumihimo.cli import machines
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.predict import models, simulation
 
 MACHINE = ("simulate", "app", "lu", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "1")
 RATES = LuRates(block=50, updates=5e10, panels=2e10, solution=2e9, move_seconds=0.0, blas="some BLAS")
@@ -56,7 +60,7 @@ def test_a_rank_has_the_rows_of_its_blocks() -> None:
 @pytest.mark.parametrize("grid", [(1, 1), (1, 4), (4, 1), (2, 3)])
 def test_ranks_compute_what_the_factorisation_needs(grid: tuple[int, int]) -> None:
     asked = LuQuestion(2000, 50, grid)
-    operations = LuOperations(asked, RATES, grid, 1.0, lambda size: 0.0)
+    operations = LuOperations(asked, RATES, grid, [1.0] * (grid[0] * grid[1]), lambda size: 0.0)
     in_panels = sum((2000 - b * 50) * 50**2 for b in range(40))
     of_panels = grid[0] * sum(operations.panel_seconds(b) for b in range(40))
     assert of_panels * RATES.panels == pytest.approx(in_panels, rel=0.12), "the longest part counts"
@@ -70,22 +74,115 @@ def test_ranks_compute_what_the_factorisation_needs(grid: tuple[int, int]) -> No
     assert sends == receives == 40 * grid[0] * (grid[1] - 1)
 
 
+# (rows, machine, shape, ranks a node): the recurrence against the golden model, which simulates every panel.
+COMPARED = [
+    (10_000, "fugaku", "4x2x2", 1),
+    (40_000, "fugaku", "4x2x2", 1),
+    (10_000, "fugaku", "4x4x4", 1),
+    (10_000, "k-computer", "8x8x4", 1),
+    (10_000, "reedbush-u", "16", 4),
+    (40_000, "reedbush-u", "16", 4),
+]
+
+
+@pytest.mark.parametrize(("rows", "machine", "shape", "each"), COMPARED)
+def test_the_recurrence_says_what_the_simulation_says(rows: int, machine: str, shape: str, each: int) -> None:
+    rates = LuRates(block=96, updates=6e10, panels=1e10, solution=2e9, move_seconds=2e-10, blas="")
+    job = simulation.on(machines.load(machine), Ranks(shape, None, each))
+    found = [
+        lu_prediction.predicted(LuQuestion(rows, 96, None, panels), rates, job, "flow", [1.0])
+        for panels in ("simulated", "recurrence")
+    ]
+    assert [each["panels"] for each in found] == ["simulated", "recurrence"]
+    assert found[1]["seconds"] == pytest.approx(found[0]["seconds"], rel=lu_prediction.RECURRENCE_ERROR)
+
+
+def test_unequal_ranks_are_alike_in_both() -> None:
+    job = simulation.on(machines.load("fugaku"), Ranks("4x2x1", None, 1))
+    for speeds in ([1.0] * 8, [1.0, 1, 1, 1, 0.5, 0.5, 0.5, 0.5], [0.25, 1, 1, 1, 1, 1, 1, 1]):
+        times = [
+            lu_prediction.predicted(LuQuestion(6000, 50, (1, 8), panels), RATES, job, "flow", speeds)["seconds"]
+            for panels in ("simulated", "recurrence")
+        ]
+        assert times[1] == pytest.approx(times[0], rel=0.03)
+
+
+def test_the_whole_k_computer_keeps_the_share_of_its_updates() -> None:
+    rates = LuRates(block=192, updates=128e9 * 0.95, panels=128e9 * 0.2, solution=2e9, move_seconds=1e-10, blas="")
+    job = simulation.on(machines.load("k-computer"), Ranks())
+    whole = lu_prediction.predicted(LuQuestion(11_870_208, 192, None), rates, job, "flow", [1.0], 88_128)
+    assert (whole["panels"], whole["grid"]) == ("recurrence", [288, 306])
+    assert 0.95 < whole["share_of_updates"] < 1
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 12, 17, 36, 96, 88_128])
+def test_the_grid_is_the_most_square(ranks: int) -> None:
+    p, q = _lu.usual_grid(ranks)
+    assert p * q == ranks
+    assert p == max(each for each in range(1, int(ranks**0.5) + 1) if ranks % each == 0)
+
+
+def test_unequal_nodes_get_ranks_by_the_rule(kumihimo) -> None:
+    words = ("-m", "hybrid-cluster", "--size", "20000", "--set", "block=200", "--set", "speeds=16x670,64x202")
+    (result,) = found_of(kumihimo("simulate", "app", "lu", *words, "--json"))["results"]
+    assert (result["ranks"], result["grid"]) == (128, [8, 16])
+    assert "670/202 = 3.32 + 0.68 = 4 processes of 12 cores" in result["processes"]
+    for wrong, error in (
+        (("--set", "speeds=3x670"), "there must be speeds of the 80 nodes of hybrid-cluster (got 3)"),
+        (("--set", "speeds=80x670", "--ranks", "8"), "--set speeds=... gives the ranks of each node"),
+    ):
+        ended = kumihimo("simulate", "app", "lu", "-m", "hybrid-cluster", "--size", "2000", *wrong)
+        assert (ended.code, ended.err.count("\n")) == (2, 1) and error in ended.err
+
+
+def test_the_hybrid_machine_reaches_alone_what_was_published() -> None:
+    rates = LuRates(block=192, updates=6e10, panels=1.2e10, solution=2e9, move_seconds=2e-10, blas="")
+    of = HybridMachine(machines.load("hybrid-cluster"), rates)
+    both = of.result(HybridNodes(16, 64))
+    assert both["gpu_gflops"] == pytest.approx(hybrid_machine.GPU_ALONE, rel=1e-6)
+    assert both["cpu_gflops"] == pytest.approx(hybrid_machine.CPU_ALONE, rel=1e-6)
+    assert (both["ranks"], both["grid"]) == (128, [8, 16])
+    assert 0.64 < both["efficiency"] < 0.737, "equal parts at the pace of the slower kind, 65.8 %, and a larger matrix"
+    series = [of.result(HybridNodes(4, cpu))["efficiency"] for cpu in (4, 8, 12, 16)]
+    assert series == sorted(series, reverse=True), "every node of the faster kind waits"
+
+
+def test_a_case_prints_both_figures(kumihimo) -> None:
+    found = found_of(kumihimo("simulate", "app", "lu", "--case", "k-hpl", "--json"))
+    assert (found["case"], found["published_gflops"]) == ("k-hpl", 10.51e6)
+    (result,) = found["results"]
+    assert found["predicted_over_published"] == pytest.approx(result["gflops"] / 10.51e6)
+    share = found["measured"]["update_gflops"] / found["measured"]["peak_gflops"]
+    assert result["share_of_peak"] == pytest.approx(share, rel=0.06), "on K little is lost beside updates"
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
         (("--cells", "8"), "lu takes no --cells here; leave it out"),
         (("--variant", "tournament"), "lu takes no --variant here; leave it out"),
         (("--algorithm", "ring"), "lu takes no --algorithm here; leave it out"),
-        (("--size", "many"), "--size must be a number of rows from 1 to 10000000 (got 'many')"),
+        (("--size", "many"), "--size must be a number of rows from 1 to 100000000 (got 'many')"),
         (("--size", "3", "--set", "grid=1x4"), "--size must be at least 4 on a grid of 1x4 (got 3)"),
-        (("--set", "seed=3"), "simulate app lu takes --set block=N and --set grid=PxQ (got 'seed'); leave it out"),
+        (("--set", "seed=3"), "--set panels=..., --set speeds=... (got 'seed'); leave it out"),
+        (("--set", "panels=some"), "panels must be one of auto, simulated, recurrence (got 'some')"),
+        (("--set", "speeds=fast"), "speeds must be peaks of the nodes, in GFLOPS, such as 16x670,64x202 (got 'fast')"),
+        (("--set", "speeds=0"), "speeds must be peaks of the nodes"),
+        (("--set", "speeds=2x100", "--speed", "2"), "--speed has no effect beside --set speeds=... (got 2)"),
+        (
+            ("--case", "k-hp"),
+            "--case of lu must be one of k-hpl, hybrid, hybrid-series (got 'k-hp'); did you mean k-hpl?",
+        ),
+        (("--case", "k-hpl", "--size", "100"), "--case k-hpl has a size of its own (got --size 100); leave it out"),
+        (("--case", "k-hpl", "--speed", "2"), "cases take kernels' shares of the peak (got --speed 2); leave it out"),
+        (("--case", "k-hpl", "--write", "x.goal"), "--case k-hpl writes no file; leave --write out"),
         (("--set", "grid=3x1"), "the grid must have as many ranks as the job, 4 (got 3x1)"),
         (("--set", "grid=4"), "grid must be two numbers, P x Q (got '4'); write grid=4x8"),
         (("--speed", "0"), "--speed must be above 0"),
         (("--model", "exact"), "--model of lu must be flow or loggp (got 'exact')"),
         (
-            ("--size", "10000000", "--set", "block=1"),
-            "a prediction of lu has at most 500000 panels on all ranks together",
+            ("--size", "1000000", "--set", "block=1", "--set", "panels=simulated"),
+            "at most 500000 panels of all ranks together can be simulated (got 1000000)",
         ),
     ],
 )

@@ -1,0 +1,52 @@
+// kumihimo._lu: the rules of LU factorisations that predictions share with the application.
+#include "border.hpp"
+#include "lu/node_processes.hpp"
+#include "lu/pipeline.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+NB_MODULE(_lu, m) {
+  using namespace kumihimo;
+  using namespace kumihimo::lu;
+  m.doc() = "The rules of LU factorisations that predictions share with the application.";
+  m.def("usual_grid", &usual_grid, "processes"_a, "P x Q with P <= Q and P as large as possible.");
+  m.def(
+      "processes_of_nodes",
+      [](const std::vector<double>& peaks, const std::vector<std::int32_t>& cores) {
+        const std::vector<NodeProcesses> found = unwrap(processes_of_nodes(peaks, cores));
+        std::vector<std::int32_t> processes;
+        for (const NodeProcesses& each : found) processes.push_back(each.processes);
+        return std::pair(processes, described(peaks, cores, found));
+      },
+      "peaks"_a, "cores"_a, "Processes of each node, and how the rule came to them.");
+  nb::class_<PipelineQuestion>(m, "PipelineQuestion", "See src/numerics/lu/pipeline.hpp.")
+      .def(nb::init<>())
+      .def_rw("rows", &PipelineQuestion::rows)
+      .def_rw("block", &PipelineQuestion::block)
+      .def_rw("p", &PipelineQuestion::p)
+      .def_rw("q", &PipelineQuestion::q)
+      .def_rw("update_rate", &PipelineQuestion::update_rate)
+      .def_rw("panel_rate", &PipelineQuestion::panel_rate)
+      .def_rw("solution_rate", &PipelineQuestion::solution_rate)
+      .def_rw("move_seconds", &PipelineQuestion::move_seconds)
+      .def_rw("message_seconds", &PipelineQuestion::message_seconds)
+      .def_rw("byte_seconds", &PipelineQuestion::byte_seconds)
+      .def_rw("speeds", &PipelineQuestion::speeds);
+  nb::class_<PipelineTimes>(m, "PipelineTimes")
+      .def_ro("seconds", &PipelineTimes::seconds)
+      .def_ro("mean_work", &PipelineTimes::mean_work)
+      .def_ro("most_work", &PipelineTimes::most_work)
+      .def_ro("panels", &PipelineTimes::panels);
+  m.def(
+      "pipeline", [](const PipelineQuestion& question) { return unwrap(unlocked([&] { return pipeline(question); })); },
+      "question"_a);
+}
