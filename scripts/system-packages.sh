@@ -50,6 +50,8 @@ packages_of_build() {
   for package in $(absent_headers libfmt-dev=fmt/core.h nlohmann-json3-dev=nlohmann/json.hpp libtomlplusplus-dev=toml++/toml.h \
     libhwloc-dev=hwloc.h libeigen3-dev=eigen3/Eigen/Dense); do need "$package"; done
   for package in $(absent_headers libboost-dev=boost/multi_array.hpp); do want "$package"; done # AMGCL's
+  # A flow graph that the tasks of kumihimo app lu are compared with.
+  for package in $(absent_headers libtbb-dev=oneapi/tbb/flow_graph.h); do want "$package"; done
   # MPI libraries are opened at run time: a build needs none, and what runs on MPI needs one of them.
   has_mpi mpirun.openmpi libmpi.so.40 || want openmpi-bin
   has_mpi mpiexec.hydra libmpich.so.12 || want mpich
@@ -136,6 +138,7 @@ names() {
   local -A what=([cmake]="cmake (3.24 or newer)" [g++]="g++ (C++20)" [python3-venv]="python3-venv (Python 3.9 or newer with venv and ensurepip)"
     [python3-dev]="python3-dev (Python.h of the same Python)"
     [libboost-dev]="libboost-dev (the variant amg of applications)"
+    [libtbb-dev]="libtbb-dev (the variant tasks_tbb of lu)"
     [libtomlplusplus-dev]="libtomlplusplus-dev (toml++ 3)" [libbenchmark-dev]="libbenchmark-dev (Google Benchmark)" [libgtest-dev]="libgtest-dev (GoogleTest)"
     [chromium]="chromium (page tests)" [iproute2]="iproute2 (network namespaces of bench/run krylov)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
     [libomp-dev]="libomp-dev (LLVM's OpenMP runtime with Archer)" [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"

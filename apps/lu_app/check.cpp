@@ -1,6 +1,7 @@
 #include "lu_app/check.hpp"
 
-#include "lu/golden.hpp"
+#include "lu/golden_tournament.hpp"
+#include "lu/tiled.hpp"
 
 #include <algorithm>
 #include <cfloat>
@@ -73,15 +74,21 @@ Result<std::vector<double>> gathered(LuFactorisation& factors, application::Runt
   return lu;
 }
 
+bool has_golden_pivots(LuVariant::Pivoting pivoting) {
+  return pivoting == LuVariant::Pivoting::rows || pivoting == LuVariant::Pivoting::tiles;
+}
+
 Result<FactorCheck> check_factors(const std::vector<double>& lu, const std::vector<std::int64_t>& pivots,
-                                  const lu::TestMatrix& matrix, bool has_golden_pivots) {
+                                  const lu::TestMatrix& matrix, LuVariant::Pivoting pivoting, std::int64_t block) {
   const std::int64_t n = matrix.size();
   const lu::BlockCyclic all{n, n, 1};
   std::vector<double> a(static_cast<std::size_t>(n * n));
   for (std::int64_t j = 0; j < n; ++j) matrix.fill(j, all, 0, a.data() + j * n);
   FactorCheck check;
-  if (has_golden_pivots) {
-    const lu::golden::Factors golden = TRY(lu::golden::factor(a, n));
+  if (has_golden_pivots(pivoting)) {
+    const lu::golden::Factors golden =
+        TRY(pivoting == LuVariant::Pivoting::rows ? lu::golden::factor(a, n)
+                                                  : lu::golden::factor_by_tournament(a, n, block, lu::leaf_rows));
     for (std::size_t k = 0; k < pivots.size(); ++k) check.different_pivots += pivots[k] != golden.pivots[k];
   }
   for (std::int64_t j = 0; j < n; ++j)

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::lu_app {
@@ -51,6 +52,13 @@ class LuFactorisation {
   double* column(std::int64_t local) { return a_.data() + local * leading_; } // of this rank's part
   const std::vector<std::int64_t>& pivots() const { return pivots_; }         // row k was exchanged with pivots()[k]
   const LuTimes& phases() const { return phases_; }
+
+  // For a factorisation in place of factor(): how far apart columns are, and what it has found.
+  std::int64_t leading() const { return leading_; }
+  void set_factored(std::vector<std::int64_t> pivots, const LuTimes& phases) {
+    pivots_ = std::move(pivots);
+    phases_ = phases;
+  }
 
  private:
   // What goes along a row of the grid: the diagonal block, the pivots, and this row's part of L.

@@ -3,6 +3,7 @@
 #include "application/kernel_times.hpp"
 #include "lu/golden.hpp"
 #include "lu_app/check.hpp"
+#include "lu_app/task_factorisation.hpp"
 #include "lu_app/unequal_nodes.hpp"
 #include "threads/team.hpp"
 
@@ -33,6 +34,7 @@ struct LuSolution {
   std::optional<lu::UpdateSplit> split; // with a device
   double device_share = 0;              // of the flops of updates
   LuTimes phases;                       // of this rank
+  std::optional<TaskRun> tasks;
 };
 
 Result<LuSolution> solve_golden(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid,
@@ -57,6 +59,13 @@ Result<LuSolution> solve_golden(const LuProblem& problem, const LuRequest& reque
   return solved;
 }
 
+Status factor(LuFactorisation& factors, const LuProblem& problem, const LuRequest& request, const blas::Blas& blas,
+              LuSolution& solved) {
+  if (request.pivoting != LuVariant::Pivoting::tiles) return factors.factor();
+  solved.tasks = TRY(factor_by_tasks(factors, problem, request, blas));
+  return Nothing{};
+}
+
 // `blas`: null for the golden copy. `device`: null for none.
 Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, const blas::Blas* blas,
                          lu::UpdateDevice* device, bool checks, Runtime& runtime) {
@@ -79,7 +88,7 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
 
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
-  if (Status s = runtime.agree(factors.factor()); !s) return s.error();
+  if (Status s = runtime.agree(factor(factors, problem, request, *blas, solved)); !s) return s.error();
   const Result<std::vector<double>> x = factors.solve();
   if (Status s = runtime.agree_on(x); !s) return s.error();
   solved.seconds = measure::seconds_since(start);
@@ -96,23 +105,26 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   solved.growth = growth_of(factors, matrix, runtime.processes());
   if (problem.n > most_rows_of_factors) return solved;
   const std::vector<double> whole = TRY(gathered(factors, runtime));
-  solved.factors = TRY(check_factors(whole, factors.pivots(), matrix, request.pivoting == LuVariant::Pivoting::rows));
+  solved.factors = TRY(check_factors(whole, factors.pivots(), matrix, request.pivoting, problem.block));
   return solved;
 }
 
 // HPL's line of results: how it was solved in the first column.
 json row_of(const LuProblem& problem, const LuRequest& request, const ApplicationRequest& asked,
             const LuSolution& solved) {
-  const std::string kind =
-      request.pivoting == LuVariant::Pivoting::golden
-          ? "golden"
-          : fmt::format("WR{}-{}-{}", request.lookahead, request.broadcast, asked.candidate.variant->name);
+  const std::string_view name = asked.candidate.variant->name;
+  const bool is_golden = request.pivoting == LuVariant::Pivoting::golden; // it has neither blocks nor a grid
+  const bool has_tasks = request.pivoting == LuVariant::Pivoting::tiles;
+  const std::string kind = is_golden || has_tasks
+                               ? std::string(name)
+                               : fmt::format("WR{}-{}-{}", request.lookahead, request.broadcast, name);
   const std::string outcome = !asked.checks ? "" : solved.residual < request.threshold ? "PASSED" : "FAILED";
+  const auto of_blocks = [&](std::int64_t number) { return is_golden ? "" : fmt::format("{}", number); };
   return {kind,
           fmt::format("{}", problem.n),
-          fmt::format("{}", problem.block),
-          fmt::format("{}", problem.p),
-          fmt::format("{}", problem.q),
+          of_blocks(problem.block),
+          of_blocks(problem.p),
+          of_blocks(problem.q),
           fmt::format("{:.2f}", solved.seconds),
           fmt::format("{:.4e}", operations(problem.n) / solved.seconds * 1e-9),
           fmt::format("{:.7f}", solved.residual),
@@ -120,8 +132,7 @@ json row_of(const LuProblem& problem, const LuRequest& request, const Applicatio
 }
 
 // Apart from this thread, which is bound to one processor: threads that the library starts would be bound to it, too.
-Result<std::shared_ptr<const blas::Blas>> open_blas(const std::string& path) {
-  const int team = threads::count();
+Result<std::shared_ptr<const blas::Blas>> open_blas(const std::string& path, int team) {
   Result<std::shared_ptr<const blas::Blas>> opened = std::shared_ptr<const blas::Blas>();
   threads::run_apart(1, [&] {
     opened = blas::Blas::open(path, "--set blas=PATH");
@@ -155,7 +166,7 @@ json checked_of(const std::vector<LuSolution>& all, const LuRequest& request) {
     factors = larger(each.factors->worst, factors);
     different += each.factors->different_pivots;
   }
-  const bool has_pivots = request.pivoting == LuVariant::Pivoting::rows;
+  const bool has_pivots = has_golden_pivots(request.pivoting);
   const char* const what = !has_factors ? "HPL's residual"
                            : has_pivots ? "HPL's residual, P A = L U, and pivots by the golden copy"
                                         : "HPL's residual, and P A = L U";
@@ -171,9 +182,10 @@ json checked_of(const std::vector<LuSolution>& all, const LuRequest& request) {
 Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
   const Result<LuRequest> request = request_of(asked, runtime.ranks());
   if (Status s = runtime.agree_on(request); !s) return s.error();
+  const bool has_tasks = request->pivoting == LuVariant::Pivoting::tiles;
   std::shared_ptr<const blas::Blas> blas;
   if (request->pivoting != LuVariant::Pivoting::golden) {
-    Result<std::shared_ptr<const blas::Blas>> opened = open_blas(request->blas);
+    Result<std::shared_ptr<const blas::Blas>> opened = open_blas(request->blas, has_tasks ? 1 : threads::count());
     if (Status s = runtime.agree_on(opened); !s) return s.error();
     blas = *opened;
   }
@@ -215,7 +227,8 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
   if (all.back().growth) answer.push_back({"growth factor", fmt::format("{:.3g}", *all.back().growth)});
   if (blas) answer.push_back({"BLAS", blas->name()});
   const LuProblem& last = request->problems.back();
-  json facts = {{"GFLOPS", gflops}, {"grid of ranks", fmt::format("{}x{}", last.p, last.q)}};
+  json facts = {{"GFLOPS", gflops}};
+  if (blas) facts["grid of ranks"] = fmt::format("{}x{}", last.p, last.q);
   if (!rule.empty()) answer.push_back({"ranks of nodes", rule});
   if (shared) {
     const lu::UpdateSplit& split = *all.back().split;
@@ -227,6 +240,8 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
                                100 * share, split.share(), split.holds() ? ", held," : "")});
     facts["alpha of rank 0"] = share;
   }
+  if (all.back().tasks)
+    for (auto& [name, text] : words_of(*all.back().tasks)) answer.push_back({name, std::move(text)});
   json found = {{"seconds", seconds},
                 {"setup_seconds", setup},
                 {"iterations", 1},
@@ -248,6 +263,7 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
                                            "{} it has PASSED.",
                                            request->threshold)}}}},
                 {"kernels", to_json(times, runtime.processes())}};
+  if (all.back().tasks) found["timeline"] = timeline_of(*all.back().tasks);
   if (asked.checks) found["checked"] = checked_of(all, *request);
   return found;
 }
@@ -263,7 +279,7 @@ std::vector<application::ProblemShare> shares(std::string_view size) {
   return {{fmt::format("{}", n / 2), 8, 1}};
 }
 
-constexpr std::string_view usual[] = {"rows", "tournament"};
+constexpr std::string_view usual[] = {"rows", "tasks", "tournament"};
 
 } // namespace
 
@@ -284,6 +300,7 @@ application::Application description() {
       .most_iterations = 1,
       .residual = "HPL's scaled residual",
       .golden_may_be_chosen = false,
+      .by_name_only = measured_by_name(),
       .has_grid = false,
       .run = &run,
   };

@@ -32,8 +32,22 @@ const Parameter lookahead{.name = "lookahead",
                           .min = 0,
                           .max = 1,
                           .of_ranks = true};
-constexpr std::int64_t usual_block = 96;
+const Parameter static_share{.name = "static_share",
+                             .meaning = "part of the operations whose tasks belong to a thread beforehand",
+                             .symbol = "PERCENT",
+                             .min = 0,
+                             .max = 100,
+                             .tuning_values = {50, 90}};
+const Parameter group{.name = "group",
+                      .meaning = "columns of tiles that one update takes; with tasks, one of the static part",
+                      .symbol = "N",
+                      .min = 1,
+                      .max = 1024};
+constexpr std::int64_t usual_block = 96, usual_share = 75, usual_group = 4;
 const TakenParameter of_factorisations[] = {{&block, usual_block}, {&lookahead, 1}};
+const TakenParameter of_mixture[] = {{&block, usual_block}, {&static_share, usual_share}, {&group, usual_group}};
+const TakenParameter of_static_part[] = {{&block, usual_block}, {&group, usual_group}};
+const TakenParameter of_dynamic_part[] = {{&block, usual_block}, {&group, 1}};
 
 constexpr ApplicationOption rows[] = {
     {"file", "an HPL.dat with lists of N, NB, P and Q", "FILE", "", {}, true},
@@ -42,12 +56,14 @@ constexpr ApplicationOption rows[] = {
     {"blas", "BLAS library; empty: the first of OpenBLAS, BLIS, MKL", "PATH", ""},
     {"matrix", "random, as HPL's; growing, Wilkinson's, on which pivots cannot help; singular", "KIND", "random",
      lu::matrix_kinds},
-    {"seed", "of the random matrix", "N", "1"},
     {"speeds", "speeds of the nodes in the order of their ranks: 4x670,8x202; auto: measured; empty: all are equal",
      "LIST", ""},
     {"cores", "cores of a node, of which its ranks are a divisor; empty: its processors", "N", ""},
     {"groups", "processors of this machine that stand for nodes: 0-3/4-7", "LIST", ""},
-    {"device", "what takes a part of the updates of a node: gpu, or processors such as 4-7", "WHAT", ""}};
+    {"device", "what takes a part of the updates of a node: gpu, or processors such as 4-7", "WHAT", ""},
+    {"seed", "of the random matrix and of the noise", "N", "1"},
+    {"noise", "detours that take the processor from one thread of a run by tasks, and how often: 30ms/100ms",
+     "LENGTH/INTERVAL", ""}};
 
 // Lines of HPL.dat that have N and Q.
 constexpr int line_of_sizes = 6, line_of_grids = 12;
@@ -144,20 +160,44 @@ Result<NodeWishes> node_wishes(const ApplicationRequest& request) {
 
 std::span<const LuVariant> variants() {
   using Pivoting = LuVariant::Pivoting;
+  using Runner = LuVariant::Runner;
   static const std::vector<LuVariant> all{
       {{"golden", "column by column, the whole matrix on each rank"}, Pivoting::golden},
       {{"rows", "row pivoting as HPL does it: recursive panels, look-ahead, DGEMM", of_factorisations}, Pivoting::rows},
       {{"tournament", "tournament pivoting (CALU): a panel's pivots by one exchange, not one a column",
         of_factorisations},
-       Pivoting::tournament}};
+       Pivoting::tournament},
+      {{"tasks", "tournament pivoting by tasks on the threads of one rank, the first part static, the rest dynamic",
+        of_mixture},
+       Pivoting::tiles},
+      {{"tasks_static", "the same tasks, all static", of_static_part}, Pivoting::tiles, Runner::own, 1},
+      {{"tasks_dynamic", "the same tasks, all dynamic", of_dynamic_part}, Pivoting::tiles, Runner::own, 0},
+      {{"tasks_openmp", "the same tasks by OpenMP, with depend clauses", of_dynamic_part},
+       Pivoting::tiles,
+       Runner::openmp},
+      {{"tasks_tbb", "the same tasks by a flow graph of oneTBB", of_dynamic_part}, Pivoting::tiles, Runner::tbb}};
   return all;
+}
+
+std::span<const std::string_view> measured_by_name() {
+  static constexpr std::string_view names[] = {"tasks_static", "tasks_dynamic", "tasks_openmp", "tasks_tbb"};
+  return names;
 }
 
 std::span<const ApplicationOption> option_rows() { return rows; }
 
 Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ranks) {
   LuRequest made;
-  made.pivoting = application::variant_of(request.candidate, variants()).pivoting;
+  const LuVariant& variant = application::variant_of(request.candidate, variants());
+  made.pivoting = variant.pivoting;
+  made.runner = variant.runner;
+  made.split.static_share = variant.static_share;
+  made.noise = TRY(tasks::parse_noise_pattern(request.option("noise"), "noise"));
+  if (const bool has_tasks = made.pivoting == LuVariant::Pivoting::tiles; has_tasks && ranks > 1)
+    return not_applicable(fmt::format("{} runs on the threads of one rank", variant.name),
+                          fmt::format("{} ranks", ranks), "use --ranks 1 and --threads");
+  else if (!has_tasks && made.noise.length > 0)
+    return not_applicable(fmt::format("{} takes no noise", variant.name), {}, "leave it out, or use --variant tasks");
   made.broadcast = request.option("broadcast");
   (void)TRY(Registry::standard().find(CollectiveKind::bcast, made.broadcast));
   made.blas = request.option("blas");
@@ -168,7 +208,12 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
   made.nodes = TRY(node_wishes(request));
   made.device = request.option("device");
   if (!made.device.empty() && made.device != "gpu") (void)TRY(lu::parse_processors(made.device));
+  made.noise.seed = made.seed;
   const ParameterValues& given = request.candidate.parameters;
+  if (const auto it = given.find(static_share.name); it != given.end())
+    made.split.static_share = 0.01 * static_cast<double>(it->second);
+  if (const auto it = given.find(group.name); it != given.end())
+    (made.split.static_share > 0 ? made.split.static_group : made.split.dynamic_group) = it->second;
   const std::string& file = request.option("file");
   if (!file.empty()) {
     if (!request.option("grid").empty())

@@ -4,20 +4,27 @@
 #include "application/application.hpp"
 #include "application/request.hpp"
 #include "lu/test_matrix.hpp"
+#include "lu/tiled.hpp"
+#include "tasks/injected_noise.hpp"
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace kumihimo::lu_app {
 
 struct LuVariant : VariantDescription {
-  enum class Pivoting { golden, rows, tournament };
+  enum class Pivoting { golden, rows, tournament, tiles };
+  enum class Runner { own, openmp, tbb }; // of the tasks of `tiles`
   Pivoting pivoting = Pivoting::rows;
+  Runner runner = Runner::own;
+  double static_share = 0; // of tiles, where it is no parameter
 };
 std::span<const LuVariant> variants();
+std::span<const std::string_view> measured_by_name(); // variants that `auto` does not try
 std::span<const application::ApplicationOption> option_rows();
 
 // One factorisation.
@@ -39,6 +46,9 @@ struct NodeWishes {
 struct LuRequest {
   std::vector<LuProblem> problems;
   LuVariant::Pivoting pivoting = LuVariant::Pivoting::rows;
+  LuVariant::Runner runner = LuVariant::Runner::own;
+  lu::TiledFactorisation::Split split; // of tasks
+  tasks::NoisePattern noise;
   int lookahead = 1;
   std::string broadcast; // an algorithm of the registry
   std::string blas;      // path

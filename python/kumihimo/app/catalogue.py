@@ -60,6 +60,7 @@ class ApplicationRow:
     most_iterations: int = 100_000
     residual: str = RELATIVE
     golden_may_be_chosen: bool = True
+    by_name_only: tuple[str, ...] = ()  # variants to compare with, which auto does not try
     has_grid: bool = True  # that ranks divide
     usual: tuple[str, ...] = ()  # variants, the fastest ones elsewhere first
     sample: int = 6  # iterations that tell the time of one
@@ -110,7 +111,7 @@ def applications() -> tuple[ApplicationRow, ...]:
                 **row,
                 **{
                     name: tuple(row[name])
-                    for name in ("methods", "variants", "options", "reproducible_variants", "usual")
+                    for name in ("methods", "variants", "options", "by_name_only", "reproducible_variants", "usual")
                 },
             }
         )
@@ -171,6 +172,8 @@ def candidates(application: ApplicationRow, wanted: str, settings: dict[str, str
     names = [row["name"] for row in application.variants] if wanted in (ALL, AUTO) else wanted.split(",")
     if wanted == AUTO and not application.golden_may_be_chosen and len(names) > 1:
         names.remove(application.golden)
+    if wanted == AUTO:
+        names = [name for name in names if name not in application.by_name_only]
     if wanted == AUTO and settings.get("reproducible") == "yes" and application.reproducible_variants:
         names = list(application.reproducible_variants)
     options = [option["name"] for option in application.options]

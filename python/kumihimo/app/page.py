@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kumihimo import pages
-from kumihimo.app import figures, stepping
+from kumihimo.app import figures, stepping, task_timeline
 from kumihimo.app.catalogue import RELATIVE, ApplicationRow
 from kumihimo.text import files
 from kumihimo.text.quantities import rate_text, seconds_text, share_text
@@ -101,6 +101,8 @@ def charts(found: dict, application: ApplicationRow, rows: list[dict]) -> Iterat
         "Roofline": [roofline(number, row, row["rates"]) for number, row in enumerate(rooflines)],
         "Scaling": scaling(rows),
     }
+    timed = [(label_of(row), row["timeline"]) for row in rows if row.get("timeline")]
+    yield pages.PageSection("Tasks over time", list(task_timeline.parts(timed)) if timed else [], "Tasks")
     for title, group in groups.items():
         drawn = pages.ChartGroup(group, legend=title == "Convergence", name=title.split()[-1].lower())
         yield pages.PageSection(title, [drawn])

@@ -485,7 +485,7 @@ def display(problem: AppProblem, runs: int) -> Iterator[Callable[[dict], None]]:
 
 def without_histories(found: dict) -> dict:
     """As --json prints it: histories of the best row alone would be thousands of numbers for each variant."""
-    left_out = ("history", "charts", "pictures")
+    left_out = ("history", "charts", "pictures", "timeline")
     rows = [{name: value for name, value in row.items() if name not in left_out} for row in found["results"]]
     best = figures.best(found["results"])
     kept = {k: v for k, v in found.items() if k not in ("facts", "charts")}

@@ -287,6 +287,23 @@ class RankTimeline(DrawnPart):
 
 
 @dataclass
+class TaskTimeline(DrawnPart):
+    """What each thread does when. A track is of one thread of `ranks`: alternately a place in `kinds` and how many
+    ticks it lasts. The first two kinds are of threads without work. `notes`: what each interval is."""
+
+    scripts = ("rows-over-time", "rank-timeline")
+    name: str
+    label: str
+    unit: str
+    seconds: float
+    ticks: int
+    kinds: Sequence[str]
+    ranks: Sequence[int]
+    tracks: Sequence[list[int]]
+    notes: Sequence[list[str]]
+
+
+@dataclass
 class TorusLayer:
     """A look at a torus: of each cable a load from 0 to 1, or of each node a colour [red, green, blue] or None. A fact:
     name and value."""

@@ -58,7 +58,8 @@ struct Application {
   std::string_view residual = "relative residual";
   // Whether --variant auto tries the golden copy, too: not one that is thousands of times slower.
   bool golden_may_be_chosen = true;
-  bool has_grid = true; // that ranks divide: --grid
+  std::span<const std::string_view> by_name_only = {}; // variants to compare with, which --variant auto does not try
+  bool has_grid = true;                                // that ranks divide: --grid
   // Variants that have the same bits with the option `reproducible`: what --variant auto tries with it. None: all.
   std::span<const std::string_view> reproducible_variants = {};
   // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the

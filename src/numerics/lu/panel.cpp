@@ -170,9 +170,9 @@ void write_candidates(const CandidateRows& from, double* record) {
 bool is_pivot(double value) { return std::fabs(value) >= DBL_MIN && std::fabs(value) <= DBL_MAX; }
 
 Error MissingPivot::error() const {
-  if (std::isnan(value)) return wrong_value(fmt::format("column {} of the matrix holds a NaN", column));
-  return wrong_value(fmt::format("the matrix is singular: column {} has no pivot", column), fmt::format("{}", value),
-                     "use another matrix");
+  if (std::isnan(value)) return failed(fmt::format("column {} of the matrix holds a NaN", column));
+  return failed(fmt::format("the matrix is singular: column {} has no pivot (got {})", column, value), {},
+                "use another matrix");
 }
 
 Result<PanelPivots> factor_panel(const PanelPart& part, const blas::Blas& blas, ColumnOfProcesses& column) {
@@ -196,7 +196,7 @@ void combine_pivots(std::int64_t width, const double* left, const double* right,
 }
 
 // A tournament of chunks of rows one after another: each fits in a cache, and the best so far go on to the next.
-Result<std::vector<std::int64_t>> tournament(const PanelPart& part, const blas::Blas& blas, ColumnOfProcesses& column) {
+void best_candidates(const PanelPart& part, const blas::Blas& blas, double* record) {
   const std::int64_t width = part.width, chunk = 4 * width;
   CandidateRows best{width, {}, {}};
   for (std::int64_t begin = 0; begin < part.rows; begin += chunk) {
@@ -207,10 +207,19 @@ Result<std::vector<std::int64_t>> tournament(const PanelPart& part, const blas::
       next.entries.insert(next.entries.end(), part.a + begin + j * part.leading, part.a + end + j * part.leading);
     best = winners(joined(best, next), blas);
   }
-  std::vector<double> record(static_cast<std::size_t>(candidate_record(width)));
-  write_candidates(best, record.data());
+  write_candidates(best, record);
+}
+
+Result<std::vector<std::int64_t>> tournament(const PanelPart& part, const blas::Blas& blas, ColumnOfProcesses& column) {
+  std::vector<double> record(static_cast<std::size_t>(candidate_record(part.width)));
+  best_candidates(part, blas, record.data());
   if (Status s = column.combine_candidates(record); !s) return s.error();
-  return read_candidates(width, record.data()).row;
+  return rows_of_candidates(record.data());
+}
+
+std::vector<std::int64_t> rows_of_candidates(const double* record) {
+  const auto rows = static_cast<std::size_t>(record[0]);
+  return {record + 1, record + 1 + rows};
 }
 
 void combine_candidates(std::int64_t width, const blas::Blas& blas, const double* left, const double* right,

@@ -60,6 +60,8 @@ Result<PanelPivots> factor_panel(const PanelPart& part, const blas::Blas& blas, 
 // Tournament pivoting (L. Grigori, J. Demmel, H. Xiang, SIAM J. Matrix Anal. Appl. 32, 2011): the rows to be exchanged,
 // chosen with one exchange. It changes nothing.
 Result<std::vector<std::int64_t>> tournament(const PanelPart& part, const blas::Blas& blas, ColumnOfProcesses& column);
+// The part's best rows alone, as a record to combine.
+void best_candidates(const PanelPart& part, const blas::Blas& blas, double* record);
 // After the rows were exchanged, with those of the diagonal block in `top`: factors it without pivoting and makes L of
 // the rows below it, `rows` of them at `a`.
 std::optional<MissingPivot> factor_chosen(double* top, std::int64_t width, double* a, std::int64_t leading,
@@ -74,6 +76,7 @@ void combine_pivots(std::int64_t width, const double* left, const double* right,
 
 // Number of rows; for each its number in the matrix; their entries, by columns of height `width`.
 constexpr std::int64_t candidate_record(std::int64_t width) { return 1 + width + width * width; }
+std::vector<std::int64_t> rows_of_candidates(const double* record);
 void combine_candidates(std::int64_t width, const blas::Blas& blas, const double* left, const double* right,
                         double* target);
 

@@ -86,6 +86,8 @@ TEST_F(LuOverRanks, TheGoldenCopySolvesTheSameProblem) {
   const Result<json> golden = run(task_of("golden", 50, json::object()), 2);
   ASSERT_TRUE(golden.ok()) << golden.error().sentence();
   EXPECT_TRUE((*golden)["checked"]["right"]);
+  const json& row = (*golden)["tables"][0]["rows"][0];
+  EXPECT_EQ(json({row[2], row[3], row[4]}), json({"", "", ""})); // it has neither blocks nor a grid
 }
 
 // Entries of Wilkinson's matrix double at every column, whichever way the pivots are found.
@@ -115,7 +117,7 @@ TEST_F(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
     const lu::TestMatrix matrix(request.matrix, problem.n, request.seed);
     std::vector<double> lu = TRY(gathered(*factors, *runtime));
     std::vector<std::int64_t> pivots = factors->pivots();
-    const auto check = [&] { return *check_factors(lu, pivots, matrix, true); };
+    const auto check = [&] { return *check_factors(lu, pivots, matrix, request.pivoting, problem.block); };
     EXPECT_TRUE(check().passed()) << check().worst << " " << check().different_pivots;
     for (const std::size_t at : {std::size_t{3}, std::size_t{5 * 30 + 2}, lu.size() - 1}) {
       const double before = lu[at];
@@ -141,6 +143,36 @@ TEST_F(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
   ASSERT_TRUE(status.ok()) << status.error().sentence();
 }
 
+TEST_F(LuOverRanks, TasksHaveTheSequentialPivotsUnderEverySchedule) {
+  for (const char* variant : {"tasks", "tasks_static", "tasks_dynamic", "tasks_openmp", "tasks_tbb"})
+    for (const auto& [n, block] : {std::pair{1, 4}, {50, 8}, {131, 16}}) {
+      const Result<json> found =
+          run(task_of(variant, n, {{"noise", "100us/1ms"}, {"seed", "3"}}, {{"block", block}}), 1);
+      if (!found) {
+        EXPECT_EQ(found.error().sentence(),
+                  "this build has no oneTBB; install it (Debian: libtbb-dev) and build again");
+        continue;
+      }
+      const json& checked = (*found)["checked"];
+      EXPECT_TRUE(checked["right"]) << variant << checked;
+      EXPECT_EQ(checked["different_pivots"], 0) << variant;
+      const json& timeline = (*found)["timeline"];
+      EXPECT_EQ(timeline["events"].size(), timeline["tasks"].size());
+      EXPECT_EQ(timeline["kind_of_task"].size(), timeline["tasks"].size());
+    }
+}
+
+TEST_F(LuOverRanks, TasksAreOfOneRankAndNoiseOfTasks) {
+  const Result<json> ranks = run(task_of("tasks", 40, json::object()), 2);
+  ASSERT_FALSE(ranks.ok());
+  EXPECT_EQ(ranks.error().sentence(),
+            "tasks runs on the threads of one rank (got 2 ranks); use --ranks 1 and --threads");
+  const Result<json> noise = run(task_of("rows", 40, {{"noise", "1ms/10ms"}}), 1);
+  ASSERT_FALSE(noise.ok());
+  EXPECT_EQ(noise.error().sentence(), "rows takes no noise; leave it out, or use --variant tasks");
+  EXPECT_FALSE(run(task_of("tasks", 40, {{"noise", "10ms"}}), 1).ok());
+}
+
 TEST_F(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
   for (const char* variant : {"golden", "rows", "tournament"})
     for (const std::int32_t ranks : {1, 4}) {
@@ -149,7 +181,11 @@ TEST_F(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
                                      ranks);
       ASSERT_FALSE(found.ok());
       EXPECT_EQ(found.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix");
+      EXPECT_EQ(found.error().kind, Error::Kind::failed);
     }
+  const Result<json> tasks = run(task_of("tasks", 20, {{"matrix", "singular"}}, {{"block", 3}}), 1);
+  ASSERT_FALSE(tasks.ok());
+  EXPECT_EQ(tasks.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix");
 }
 
 TEST_F(LuOverRanks, ReadsAListOfProblems) {

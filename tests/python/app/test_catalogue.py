@@ -37,6 +37,13 @@ def test_named_variants_have_their_defaults() -> None:
     ]
 
 
+def test_auto_leaves_out_variants_that_are_there_to_be_compared() -> None:
+    toy = replace(TOY, by_name_only=("br_1",))
+    assert [each.variant for each in candidates(toy, "auto", {})] == ["golden", "sell"]
+    assert [each.variant for each in candidates(toy, "all", {})] == ["golden", "br_1", "sell"]
+    assert [each.variant for each in candidates(toy, "br_1", {})] == ["br_1"]
+
+
 def test_one_rank_tries_one_value_of_what_ranks_alone_need() -> None:
     share = {"name": "share", "meaning": "", "symbol": "N", "min": 0, "max": 100, "values": [50, 10], "of_ranks": True}
     variants = ({"name": "golden", "parameters": []}, {"name": "dealt", "parameters": [CHUNK, share]})

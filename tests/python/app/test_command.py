@@ -122,13 +122,38 @@ def test_lu_prints_the_table_of_hpl(kumihimo, tmp_path: Path) -> None:
     ended = kumihimo(*asked, "--variant", "golden", "--page", str(page))
     assert ended.code == 0, ended.err
     rows = [line.split() for line in ended.out.splitlines() if line.endswith("PASSED")]
-    assert [row[:5] for row in rows] == [["golden", "40", "8", "1", "1"], ["golden", "50", "8", "1", "1"]]
+    assert [row[:2] + row[-1:] for row in rows] == [["golden", "40", "PASSED"], ["golden", "50", "PASSED"]]
+    assert {len(row) for row in rows} == {6}  # the golden copy has no blocks and no grid
     assert 'id="table-hpl"' in page.read_text()
     singular = kumihimo("app", "lu", "--size", "40", "--variant", "golden", "--set", "matrix=singular")
-    assert singular.code == 2 and "the matrix is singular: column 20 has no pivot" in singular.err
+    assert singular.code == 1 and "the matrix is singular: column 20 has no pivot" in singular.err
     (tmp_path / "HPL.dat").write_text("HPL\ntitle\nHPL.out\n6\n1\nmany Ns\n")
     broken = kumihimo(*asked, "--variant", "golden")
     assert broken.code == 2 and "HPL.dat:6: N must be a number" in broken.err and broken.err.count("\n") == 1
+
+
+def test_lu_by_tasks_shows_who_waited_for_whom(kumihimo, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    asked = ("app", "lu", "--size", "200", "--threads", "2", "--set", "block=16", "--set", "noise=200us/1ms")
+    ended = kumihimo(*asked, "--variant", "tasks,tasks_static,tasks_openmp", "--page", str(page))
+    if "DGEMM needs OpenBLAS" in ended.err:
+        pytest.skip("no BLAS library is here")
+    assert ended.code == 0, ended.err
+    assert "on 2 threads, which were idle for" in ended.out
+    text = page.read_text(encoding="utf-8")
+    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    for number in range(3):
+        timeline = data[f"tasks-{number}-timeline"]
+        assert timeline["ranks"] == [0, 1]
+        assert any("injected noise" in note for note in timeline["notes"][1])
+        assert not any("injected noise" in note for note in timeline["notes"][0])
+
+
+def test_lu_by_tasks_is_of_one_rank(kumihimo) -> None:
+    refused = kumihimo("app", "lu", "--size", "200", "--variant", "rows", "--set", "noise=1ms/2ms")
+    assert refused.code == 2 and "rows takes no noise" in refused.err and refused.err.count("\n") == 1
+    broken = kumihimo("app", "lu", "--size", "200", "--variant", "tasks", "--set", "noise=often")
+    assert broken.code == 2 and "noise must be the length of a detour and the interval" in broken.err
 
 
 @pytest.mark.mpi

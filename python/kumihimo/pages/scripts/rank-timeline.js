@@ -84,8 +84,9 @@ PARTS["rank-timeline"] = class extends RowsOverTime {
     if (!(i < (this.ends[r]?.length ?? 0))) { this.told.textContent = ""; return; }
     const start = i ? this.ends[r][i - 1] : 0;
     const took = this.seconds(this.ends[r][i] - start);
-    this.told.textContent = `rank ${this.data.ranks[r]}: ${this.name(this.data.tracks[r][2 * i])}, ${this.time(took)} from ${this.time(this.seconds(start), took)}`;
+    this.told.textContent = `${this.interval(r, i)}, ${this.time(took)} from ${this.time(this.seconds(start), took)}`;
   }
+  interval(r, i) { return `rank ${this.data.ranks[r]}: ${this.name(this.data.tracks[r][2 * i])}`; }
   listen() {
     const canvas = this.canvas;
     canvas.addEventListener("wheel", (e) => {

@@ -1,0 +1,103 @@
+#include "lu/golden_tournament.hpp"
+
+#include "lu/panel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace kumihimo::lu::golden {
+namespace {
+
+using RowNumbers = std::vector<std::int64_t>;
+
+class TournamentOfPanel {
+ public:
+  TournamentOfPanel(const Factors& f, std::int64_t first, std::int64_t width) : f_(f), first_(first), width_(width) {}
+
+  RowNumbers winners(std::int64_t leaf_rows) const {
+    std::vector<RowNumbers> best;
+    for (std::int64_t begin = first_; begin < f_.n; begin += leaf_rows)
+      best.push_back(best_of_leaf(begin, std::min(f_.n, begin + leaf_rows)));
+    while (best.size() > 1) {
+      std::vector<RowNumbers> next;
+      for (std::size_t i = 0; i < best.size(); i += 2)
+        next.push_back(i + 1 < best.size() ? best_of(best[i], best[i + 1]) : best[i]);
+      best = std::move(next);
+    }
+    return best.front();
+  }
+
+ private:
+  RowNumbers best_of_leaf(std::int64_t begin, std::int64_t end) const {
+    RowNumbers best;
+    for (std::int64_t at = begin; at < end; at += 4 * width_) {
+      RowNumbers next(static_cast<std::size_t>(std::min(end, at + 4 * width_) - at));
+      std::iota(next.begin(), next.end(), at);
+      best = best_of(best, next);
+    }
+    return best;
+  }
+
+  RowNumbers best_of(RowNumbers rows, const RowNumbers& others) const {
+    rows.insert(rows.end(), others.begin(), others.end());
+    std::vector<std::vector<double>> work;
+    for (const std::int64_t row : rows) {
+      work.emplace_back();
+      for (std::int64_t j = first_; j < first_ + width_; ++j)
+        work.back().push_back(f_.lu[static_cast<std::size_t>(row + j * f_.n)]);
+    }
+    const std::size_t columns = std::min(rows.size(), static_cast<std::size_t>(width_));
+    for (std::size_t k = 0; k < columns && rows.size() > 1; ++k) {
+      std::size_t pivot = k;
+      for (std::size_t i = k; i < rows.size() && !std::isnan(work[pivot][k]); ++i)
+        if (std::isnan(work[i][k]) || std::fabs(work[i][k]) > std::fabs(work[pivot][k])) pivot = i;
+      std::swap(work[k], work[pivot]);
+      std::swap(rows[k], rows[pivot]);
+      if (work[k][k] == 0) continue;
+      for (std::size_t i = k + 1; i < rows.size(); ++i)
+        for (std::size_t j = k + 1; j < columns; ++j) work[i][j] -= work[i][k] / work[k][k] * work[k][j];
+    }
+    rows.resize(columns);
+    return rows;
+  }
+
+  const Factors& f_;
+  std::int64_t first_, width_;
+};
+
+} // namespace
+
+std::vector<std::int64_t> pivots_of_panel(const Factors& factors, std::int64_t first, std::int64_t width,
+                                          std::int64_t leaf_rows) {
+  RowNumbers rows = TournamentOfPanel(factors, first, width).winners(leaf_rows);
+  for (std::int64_t k = 0; k < width; ++k) { // row first + k goes where its pivot stood
+    const std::int64_t pivot = rows[static_cast<std::size_t>(k)];
+    std::replace(rows.begin() + k + 1, rows.end(), first + k, pivot);
+  }
+  return rows;
+}
+
+Result<Factors> factor_by_tournament(std::vector<double> matrix, std::int64_t n, std::int64_t block,
+                                     std::int64_t leaf_rows) {
+  Factors f{n, std::move(matrix), {}};
+  const auto a = [&](std::int64_t i, std::int64_t j) -> double& { return f.lu[static_cast<std::size_t>(i + j * n)]; };
+  for (std::int64_t first = 0; first < n; first += block) {
+    const std::int64_t end = std::min(n, first + block);
+    for (const std::int64_t pivot : pivots_of_panel(f, first, end - first, leaf_rows)) {
+      const auto k = static_cast<std::int64_t>(f.pivots.size());
+      f.pivots.push_back(pivot);
+      for (std::int64_t j = 0; j < n; ++j) std::swap(a(k, j), a(pivot, j));
+    }
+    for (std::int64_t k = first; k < end; ++k) {
+      if (!is_pivot(a(k, k))) return MissingPivot{k, a(k, k)}.error();
+      for (std::int64_t i = k + 1; i < n; ++i) a(i, k) /= a(k, k);
+      for (std::int64_t j = k + 1; j < n; ++j)
+        for (std::int64_t i = k + 1; i < n; ++i) a(i, j) -= a(i, k) * a(k, j);
+    }
+  }
+  return f;
+}
+
+} // namespace kumihimo::lu::golden
