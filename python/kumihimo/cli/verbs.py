@@ -47,6 +47,7 @@ VERBS: tuple[str, ...] = (
         "run",
         "optimise",
         "app",
+        "compare",
         "machine",
         "testbed",
         "report",

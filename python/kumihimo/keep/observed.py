@@ -9,6 +9,7 @@ and counts in it are its key.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -260,7 +261,7 @@ def row_of(value: Mapping, group: str, without: Collection[str]) -> ObservedRow 
     if isinstance(library, dict) and isinstance(library.get("seconds"), (int, float)):
         row.references[LIBRARY] = figures_of(library)[SECONDS].estimate()
     if isinstance(value.get("ratio"), (int, float)):
-        runs = [RunValues.of(float(each)) for each in value.get("ratios") or [value["ratio"]]]
+        runs = [RunValues.of(time(each)) for each in value.get("ratios") or [value["ratio"]]]
         row.figures[RATIO] = ObservedFigure(runs)
     return row
 
@@ -275,14 +276,25 @@ def figures_of(value: Mapping) -> dict[str, ObservedFigure]:
             lower = name == "seconds"
             of_runs = next((value[key] for key in SAMPLES if name == "seconds" and value.get(key)), [])
             within = value.get(WITHIN) or [None] * len(of_runs)
-            runs = [RunValues.of(each, tuple(ends) if ends else None) for each, ends in zip(of_runs, within)]
+            runs = [
+                RunValues.of(time(each), tuple(map(time, ends)) if ends else None)
+                for each, ends in zip(of_runs, within)
+            ]
             return {name: ObservedFigure(runs or [run_of(value, name)], lower)}
     return {}
 
 
+def time(value: object) -> float:
+    """ValueError or TypeError: it is none."""
+    found = float(value)
+    if not 0 < found < math.inf:
+        raise ValueError("not above zero and finite")
+    return found
+
+
 def run_of(value: Mapping, name: str) -> RunValues:
     """A single run, with the interval that it states."""
-    number = float(value[name])
+    number = time(value[name])
     for low, high in INTERVALS:
         ends = (value.get(low), value.get(high))
         if all(isinstance(end, (int, float)) for end in ends) and ends[0] <= number <= ends[1]:
