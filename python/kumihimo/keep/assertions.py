@@ -231,4 +231,4 @@ def work_of(key: str, text: str, keys: Mapping[str, object]) -> str:
     number = keys[given[0]]
     if isinstance(number, bool) or not isinstance(number, (int, float)):
         raise wrong_value(f"{given[0]} must be a number", repr(number))
-    return f"{given[0]} {float(number)!r} "
+    return f"{given[0]} {float(number):.12g} "

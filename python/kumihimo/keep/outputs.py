@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 from kumihimo.keep.checks import UNREADABLE, AssertVerdict
 from kumihimo.keep.judge import CANNOT_TELL, MET, MISSED
@@ -57,6 +56,8 @@ def property_text(text: str) -> str:
 def junit(found: Sequence[AssertVerdict], command: str, seconds: float = 0.0) -> str:
     """Of CI servers and ReFrame: a missed assert is a failure, an unreadable one an error, one that cannot be told is
     skipped."""
+    from xml.etree import ElementTree  # not at the start of each verb
+
     number = {verdict: sum(each.verdict == verdict for each in found) for verdict in (MISSED, UNREADABLE, CANNOT_TELL)}
     counts = {
         "tests": str(len(found)),
