@@ -1,10 +1,13 @@
 // kumihimo._measure: statistics of measured times.
+#include "measure/change_points.hpp"
 #include "measure/statistics.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -24,6 +27,29 @@ Comparison compare_pairs(const std::vector<std::pair<double, double>>& medians) 
 Summary summary_of(const std::vector<double>& samples) {
   if (samples.empty()) throw nb::value_error("a summary needs at least one sample");
   return summarise(samples);
+}
+
+std::pair<double, double> quantile_interval_of(std::vector<double> samples, double probability) {
+  if (samples.empty() || !(probability > 0 && probability < 1))
+    throw nb::value_error("an interval needs at least one sample and a probability between 0 and 1");
+  std::ranges::sort(samples);
+  const Interval found = quantile_interval(samples, probability);
+  return {found.low, found.high};
+}
+
+double quantile_of(std::vector<double> samples, double probability) {
+  if (samples.empty() || !(probability >= 0 && probability <= 1))
+    throw nb::value_error("a quantile needs at least one sample and a probability from 0 to 1");
+  std::ranges::sort(samples);
+  return quantile(samples, probability);
+}
+
+std::vector<std::pair<std::int64_t, double>> change_points_of(const std::vector<double>& values) {
+  if (!std::ranges::all_of(values, [](double x) { return std::isfinite(x); }))
+    throw nb::value_error("the values of a series must be finite");
+  std::vector<std::pair<std::int64_t, double>> found;
+  for (const ChangePoint& change : change_points(values)) found.emplace_back(change.at, change.chance);
+  return found;
 }
 
 double geometric_mean_of(const std::vector<double>& values) {
@@ -55,4 +81,9 @@ NB_MODULE(_measure, m) {
       .def_ro("outliers", &Summary::outliers);
   m.def("summarise", &summary_of, "samples"_a, "Finite values, at least one, in any order.");
   m.def("geometric_mean", &geometric_mean_of, "values"_a);
+  m.def("quantile", &quantile_of, "samples"_a, "probability"_a, "Linear between neighbouring samples.");
+  m.def("quantile_interval", &quantile_interval_of, "samples"_a, "probability"_a,
+        "The 95 % interval of a quantile; an end that the samples do not show is infinite.");
+  m.def("change_points", &change_points_of, "values"_a,
+        "Pairs (index of the first value after a change, chance of one as large in any order).");
 }

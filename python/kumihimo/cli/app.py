@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import log10
+from pathlib import Path
 from typing import Optional
 
 import click
@@ -17,7 +18,7 @@ import typer
 from kumihimo.app import brief_choice, catalogue, choice, figures, launches, libraries, page, parts, stepping, wisdom
 from kumihimo.app.catalogue import AUTO, AppCandidate
 from kumihimo.app.launches import AppProblem, Resources
-from kumihimo.cli import app_libraries, options, output, terminal
+from kumihimo.cli import app_libraries, asserts, options, output, terminal
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenWhole
 from kumihimo.processes import launcher_environment
@@ -82,6 +83,8 @@ def command(
         "--page FILE", "Write a page with convergence, kernels, roofline and scaling.", WrittenWhole
     ) = None,
     timeout: options.duration("--timeout TIME", "Time limit of a launch.") = "1h",
+    asserts_file: asserts.File = None,
+    junit: asserts.Junit = None,
     as_json: options.Json = False,
 ) -> int:
     """Run an application, check its solution, and show what limits it. Without a name: list the applications.
@@ -97,6 +100,7 @@ def command(
     if name is None:
         return list_all(as_json)
     application = catalogue.find(name)
+    check = asserts.AssertCheck.of(asserts_file, junit)
     given = catalogue.settings_of(settings or [])
     if reproducible:
         given["reproducible"] = catalogue.reproducible(application, given)
@@ -129,9 +133,11 @@ def command(
             one: resources_of(threads, ranks, launcher, one, grid, sums, timeout) for one in libraries.names_of(library)
         }
         app_libraries.refuse_what_needs_one(library, out, next(iter(each.values())))
+        refuse_asserts(library, {"--asserts": asserts_file, "--junit": junit})
         return compare_libraries(asked, {one: on[0] for one, on in each.items()}, runs, most_iterations, as_json)
     on = resources_of(threads, ranks, launcher, library, grid, sums, timeout)
     found = run(asked, on)
+    code = check.judge_results(found)
     if as_json:
         output.print_json({**without_histories(found), **output.own_cost()})
     else:
@@ -140,7 +146,13 @@ def command(
         page.write(out, found, application)
         if not as_json:
             output.print_line(f"page: {out}")
-    return 1 if any(row.get("right") is False or row.get("failed") for row in found["results"]) else 0
+    return 1 if any(row.get("right") is False or row.get("failed") for row in found["results"]) else code
+
+
+def refuse_asserts(library: str, given: dict[str, Path | None]) -> None:
+    for name, path in given.items():
+        if path is not None:
+            raise wrong_value(f"{name} checks the results of one MPI library", f"--mpi {library}", "name one library")
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Optional, TypeVar
 
 from kumihimo import _collectives
 from kumihimo._plan import SMALLEST_TAG_UPPER_BOUND
-from kumihimo.cli import machines, options, output, progress
+from kumihimo.cli import asserts, machines, options, output, progress
 from kumihimo.cli.options import option
 from kumihimo.collectives import arguments, program_sets
 from kumihimo.collectives.arguments import Ranks
@@ -33,7 +33,7 @@ PROGRAM_SECONDS = 0.5  # of each way to run programs, in one launch
 NO_EFFECT = "--{} has no effect in bench: only the simulator heeds it"
 OF_PROGRAMS = (
     *("order", "placement", "machine", "library", "launches", "check", "pinning", "tag_upper_bound", "shared_memory"),
-    "format_",
+    *("format_", "asserts_file", "junit"),
 )
 T = TypeVar("T")
 
@@ -67,6 +67,8 @@ def command(
     ) = None,
     shared_memory: option("--shared-memory SIZE", "Limit of shared memory, 0 for none [default: no limit].") = None,
     format_: option("--format FORMAT", "Output format: table, csv, json, osu or imb.") = "table",
+    asserts_file: asserts.File = None,
+    junit: asserts.Junit = None,
     as_json: options.Json = False,
 ) -> int:
     """Measure a collective beside the MPI library's own call. A halo exchange or a program file is measured beside the
@@ -101,6 +103,9 @@ def command(
     if arguments.is_listed(counts) and algorithm == AUTO:
         rule = "--algorithm auto takes no list of --counts, because it chooses by one length"
         raise wrong_value(rule, counts, "name an algorithm, or give --counts random:1")
+    if check and (asserts_file or junit):
+        raise wrong_value("--check measures no times, so it takes no asserts", asserts_file or junit, "leave one out")
+    keeps = asserts.AssertCheck.of(asserts_file, junit)
     place = launcher_environment.place()
     each = arguments.ranks_per_node_named(ranks_per_node)
     if shape.startswith(f"{NODE}:"):
@@ -127,7 +132,7 @@ def command(
             machines.load(machine).compute_rates if machine else (0.0, 0.0),
         )
         launcher = Launcher(case.ranks, mpi.choose(library or (place.family if place else None)), seconds=600)
-        return bench_programs(case, launcher, launches or 1, check, "json" if as_json else format_, run)
+        return bench_programs(case, launcher, launches or 1, check, "json" if as_json else format_, run, keeps)
     asked = BenchCommand(
         case=bench.BenchCase(
             collective,
@@ -155,8 +160,9 @@ def command(
         found = on_real_nodes(chosen_and_measured, asked)
     else:
         found = with_notes_of_no_effect(on_real_nodes(measured, asked), parameters)
+    code = keeps.judge_results(found)
     show(found, "json" if as_json else format_)
-    return exit_code(found["results"])
+    return exit_code(found["results"]) or code
 
 
 def exit_code(results: list[dict]) -> int:
@@ -174,7 +180,15 @@ def refuse_beside_check(algorithm: str, launches: int | None, format_: str) -> N
         raise wrong_value("--check measures no times, so its --format must be table or json", f"'{format_}'")
 
 
-def bench_programs(case: ProgramCase, launcher: Launcher, launches: int, check: bool, format_: str, run: dict) -> int:
+def bench_programs(
+    case: ProgramCase,
+    launcher: Launcher,
+    launches: int,
+    check: bool,
+    format_: str,
+    run: dict,
+    keeps: asserts.AssertCheck,
+) -> int:
     """Programs that are no collective, beside the same written by hand."""
     if check:
         found = {"results": bench.programs.check(case, launcher, **run)}
@@ -185,6 +199,7 @@ def bench_programs(case: ProgramCase, launcher: Launcher, launches: int, check: 
             found = bench.programs.measure(
                 case, launcher, launches, lambda: advance(case.text), case_seconds=PROGRAM_SECONDS, **run
             )
+    code = keeps.judge_results(found)
     if format_ == "json":
         output.print_json({**found, **output.own_cost()})
     elif check:
@@ -192,7 +207,7 @@ def bench_programs(case: ProgramCase, launcher: Launcher, launches: int, check: 
         print(f"{result['programs']} on {result['space']}: {'right' if result['right'] else result['found']}")
     else:
         show_programs(found)
-    return exit_code(found["results"])
+    return exit_code(found["results"]) or code
 
 
 @dataclass

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import shlex
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Optional
 
 import typer
 
-from kumihimo.cli import options
+from kumihimo.cli import asserts, options
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.output import OwnWork, interrupted, message, write, write_json
 from kumihimo.cli.paths import WrittenFolder, WrittenWhole
@@ -42,26 +43,35 @@ def command(
     json_file: options.written("--json FILE", "Write the summary as JSON to this file.") = None,
     mpip: options.written("--mpip FILE", "Write a report in mpiP's format to this file.") = None,
     show: option("--show FILE", "Show this profile and run nothing.", Path) = None,
+    asserts_file: asserts.File = None,
+    junit: asserts.Junit = None,
+    repeat: asserts.Repeat = None,
 ) -> int:
     """Record the MPI calls of an unmodified program. A summary on standard error shows bytes, waiting and partners.
 
     The program is not recompiled: its MPI calls are intercepted, in C and in Fortran. It reads standard input and
-    writes standard output as usual. This command returns the exit status of the program, or 1 if that is 0 and the
-    program missed a stated expectation or a file cannot be written."""
+    writes standard output as usual. This command returns the exit status of the program. If that is 0, it returns 2
+    if a performance assert cannot be read, and 1 if one is missed or a file cannot be written."""
     if show is not None:
         if program:
             raise wrong_value("--show runs no command", shlex.join(program), "leave one of them out")
-        options.refuse_beside("--show runs no command and", "output", "sync", "trace", "no_otf2")
-        lines, kept = report(show, json_file, mpip, {"command": None})
-        for line in lines:
-            print(line)
-        return 0 if kept else 1
+        options.refuse_beside("--show runs no command and", "output", "sync", "trace", "no_otf2", "repeat")
+        # The node at hand may not be that of the profile.
+        check = asserts.AssertCheck.of(asserts_file, junit, measures_roofs=False)
+        return report(show, json_file, mpip, check)
     if not program:
         raise missing("the command that starts the program", "write it after --, as in -- mpirun -n 4 ./program")
     if no_otf2 and trace is None:
         raise wrong_value("--no-otf2 must stand beside --trace", None, "leave it out")
+    runs = asserts.checked_repeat(repeat)
+    if runs > 1 and trace is not None:
+        raise wrong_value("--repeat takes no --trace, because a trace is of one run", trace, "leave one of them out")
+    check = asserts.AssertCheck.of(asserts_file, junit)
     files.check_regular_or_new(output, "--output")
-    raise SystemExit(recorded(program, files.real(output), sync, trace, not no_otf2, json_file, mpip))
+    raise SystemExit(recorded(program, files.real(output), sync, trace, not no_otf2, json_file, mpip, check, runs))
+
+
+OF_A_RUN = ("seconds", "mpi_seconds", "tasks", "calls", "regions")  # of each in `repeats`
 
 
 def recorded(
@@ -72,8 +82,10 @@ def recorded(
     with_otf2: bool,
     json_file: Path | None,
     mpip: Path | None,
+    check: asserts.AssertCheck,
+    runs: int,
 ) -> int:
-    """The exit status of the program, as it is."""
+    """The exit status of the program, as it is; of several runs that of the first that fails, which is the last."""
     from kumihimo.processes import launcher_environment
     from kumihimo.run import preload, preload_obstacles
     from kumihimo.run.profile import reading, trace_folder
@@ -88,21 +100,27 @@ def recorded(
         own, outcome = OwnWork(), {"exit_code": code, "signals": signals, "command": shlex.join(program)}
         with own.step("the summary"):
             written({json_file: outcome})
-        return own.status(code)
+        return own.status(code) or unjudged(check)
     preload.found(program)
     if first:
         files.check_writable(output, "--output")
     settings = {"RECORD": str(output), "RECORD_SYNC": "1" if sync else ""}
     if trace is not None:
         settings["RECORD_TRACE"] = str(trace_folder.prepared(trace))
-    recording, own = reading.ProfileRecording(output) if first else None, OwnWork()
-    with tempfile.NamedTemporaryFile("r", prefix="kumihimo-", encoding="utf-8", errors="surrogateescape") as faults:
-        settings["RECORD_FAULT"] = faults.name
-        code, _, signals = preload.run(program, settings, (preload.RECORDER,))
-        not_written = list(dict.fromkeys(faults.read().splitlines()))
-    own.failed = bool(not_written)
-    for line in not_written:
-        message(line)
+    own, earlier, judged = OwnWork(), [], 0
+    for number in range(1, runs + 1):
+        recording = reading.ProfileRecording(output) if first else None
+        with tempfile.NamedTemporaryFile("r", prefix="kumihimo-", encoding="utf-8", errors="surrogateescape") as faults:
+            settings["RECORD_FAULT"] = faults.name
+            code, _, signals = preload.run(program, settings, (preload.RECORDER,))
+            not_written = list(dict.fromkeys(faults.read().splitlines()))
+        own.failed |= bool(not_written)
+        for line in not_written:
+            message(line)
+        if code or signals or not_written or number == runs:
+            break
+        if first and recording.gather():
+            earlier.append(summed(output, {"command": None}, with_mpip=False)[1])
     if not first:
         return own.status(code)
     outcome = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
@@ -113,23 +131,43 @@ def recorded(
             message(line)
         if gathered:
             lines, as_object, text = summed(output, outcome, with_mpip=mpip is not None)
-            own.failed |= not kept(as_object)
+            every = [*earlier, as_object]
             for line in [*preload.remarks(program, as_object["ranks"]), *lines]:
                 message(line)
-            message(f"the profile is {output}")
+            judged = judge(check, as_object, every, message)
+            message(f"the profile is {output}" + (f", of the last of {runs} runs" if len(every) > 1 else ""))
             if spans_nodes(output):
                 message(f"kumihimo place --traffic {shlex.quote(str(output))} finds a better node for each rank")
         else:
             if not signals and not not_written:
                 message(preload.launcher_failed(program, code, "nothing was recorded") or NOTHING)
-            as_object, text = outcome, ""
+            as_object, text, judged = outcome, "", unjudged(check)
         with own.step("the summary"):
             written({json_file: as_object, mpip: text})
         for path in recording.spawned():
             message(f"processes that the program spawned have their own profile, {path}, and no trace")
     if trace is not None:
         finish_trace(own, trace, output if gathered else None, with_otf2)
-    return own.status(code)
+    return code or judged or own.status(code)
+
+
+def unjudged(check: asserts.AssertCheck) -> int:
+    """Where nothing was recorded."""
+    if check.file.asserts:
+        message(f"{len(check.file.asserts)} performance asserts cannot be judged: nothing was recorded")
+    return 2 if check.file.asserts else 0
+
+
+def judge(check: asserts.AssertCheck, summary: dict, runs: list[dict], say: Callable[[str], None]) -> int:
+    """The exit code of all asserts; puts the verdicts, and what they are judged by, into the summary."""
+    from kumihimo.keep import observed
+
+    if len(runs) > 1:
+        summary["repeats"] = [{name: run[name] for name in OF_A_RUN} for run in runs]
+    regions = [region for run in runs for region in run["regions"]]
+    found = check.verdicts(observed.rows_of_recordings(runs), regions)
+    summary["asserts"] = [each.as_object() for each in found]
+    return check.tell(found, say)
 
 
 def finish_trace(own: OwnWork, folder: Path, profile: Path | None, with_otf2: bool) -> None:
@@ -160,17 +198,14 @@ def spans_nodes(profile: Path) -> bool:
         return len({rank.get("host") for rank in lines}) > 1
 
 
-def report(path: Path, json_file: Path | None, mpip: Path | None, outcome: dict) -> tuple[list[str], bool]:
-    """The lines of the summary, and whether the program kept to its expectations; the files that were asked for are
-    written."""
-    lines, as_object, text = summed(path, outcome, with_mpip=mpip is not None)
+def report(path: Path, json_file: Path | None, mpip: Path | None, check: asserts.AssertCheck) -> int:
+    """Prints a profile, writes the files that were asked for, and judges the asserts: their exit code."""
+    lines, as_object, text = summed(path, {"command": None}, with_mpip=mpip is not None)
+    for line in lines:
+        print(line)
+    code = judge(check, as_object, [as_object], print)
     written({json_file: as_object, mpip: text})
-    return lines, kept(as_object)
-
-
-def kept(summary: dict) -> bool:
-    """Whether the program kept to all its expectations; what cannot be read, nothing keeps to."""
-    return not summary["missed"] and not summary["unreadable_expectations"]
+    return code
 
 
 def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict, str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
 from kumihimo import _schedule
+from kumihimo.cli import asserts
 from kumihimo.cli.options import argument, duration, option, written
 from kumihimo.cli.output import OwnWork, interrupted, message, write_json
 from kumihimo.processes import allocation
@@ -77,12 +79,16 @@ def command(
     no_reorder: option("--no-reorder", "Leave the ranks of topologies as the MPI library orders them.") = False,
     timeout: duration("--timeout TIME", "Time limit of a waiting call: 60s, 5m; 0 for none.", may_be_zero=True) = "0",
     json_file: written("--json FILE", "Write a summary of all calls as JSON to this file.") = None,
+    asserts_file: asserts.File = None,
+    junit: asserts.Junit = None,
+    repeat: asserts.Repeat = None,
 ) -> None:
     """Run an unmodified program with chosen algorithms. A summary on standard error shows which algorithms ran.
 
     The program is not recompiled: its MPI collectives are intercepted, in C and in Fortran. It reads standard input and
     writes standard output as usual. This command returns the exit status of the program, or 1 if that is 0 and the
-    summary cannot be written."""
+    summary cannot be written. With --asserts, --junit or --repeat it records the program too, as `record` does, and
+    checks its performance asserts: 1 if one is missed, 2 if one cannot be read."""
     from kumihimo.processes import launcher_environment
     from kumihimo.run import preload, preload_obstacles
 
@@ -97,10 +103,15 @@ def command(
         "TIMEOUT": str(timeout) if timeout else "",
     }
     first = launcher_environment.is_first()  # whose program writes what ran on all ranks
+    runs = asserts.checked_repeat(repeat)
+    check = asserts.AssertCheck.of(asserts_file, junit)
+    recorded: list[dict] = []
     if found := preload_obstacles.obstacles(program):
         if first:
             message(preload_obstacles.sentence(found))
         (code, signals), summary = preload.run_as_it_is(program), None
+    elif check.asked or repeat is not None:
+        code, summary, signals = run_recorded(program, settings, runs, recorded)
     else:
         code, summary, signals = preload.run(program, settings)
     if not first:
@@ -118,10 +129,44 @@ def command(
                 messages += lines(summary, named=wisdom is not None, without=without)
             for line in messages or [preload.launcher_failed(program, code, "nothing was counted") or NO_SUMMARY]:
                 message(line)
+    judged, verdicts = 0, {}
+    if check.asked or repeat is not None:
+        with own.step("the verdicts"):
+            judged, verdicts = judge(check, recorded)
     if json_file is not None:
         with own.step("the summary"):
-            write_json(json_file, {"exit_code": code, "signals": signals, **(summary or {})})
-    raise SystemExit(own.status(code))  # as it is: the border has meanings of its own for some
+            write_json(json_file, {"exit_code": code, "signals": signals, **(summary or {}), **verdicts})
+    raise SystemExit(code or judged or own.status(code))  # as it is: the border has meanings of its own for some
+
+
+def run_recorded(
+    program: Sequence[str], settings: dict[str, str], runs: int, recorded: list[dict]
+) -> tuple[int, dict | None, tuple[str, ...]]:
+    """The program with both preload libraries, several times; what `record` sums up of each run goes to `recorded`. The
+    last run, or the first that fails."""
+    from kumihimo.cli import record
+    from kumihimo.run import preload
+
+    with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
+        for number in range(runs):
+            profile = Path(folder) / f"profile{number}.jsonl"
+            both = (preload.RECORDER, preload.INTERPOSER)
+            ended = preload.run(program, {**settings, "RECORD": str(profile)}, both)
+            if profile.is_file():
+                recorded.append(record.summed(profile, {"command": None}, with_mpip=False)[1])
+            if ended.code or ended.signals:
+                break
+    return ended.code, ended.summary, ended.signals
+
+
+def judge(check: asserts.AssertCheck, recorded: list[dict]) -> tuple[int, dict]:
+    """The exit code of the asserts, and what the summary says of them."""
+    from kumihimo.cli import record
+
+    if not recorded:
+        return record.unjudged(check), {}
+    verdicts: dict = {}
+    return record.judge(check, verdicts, recorded, message), verdicts
 
 
 def wisdom_of(summary: dict, named: Path | None, program: Sequence[str]) -> str | None:

@@ -51,6 +51,7 @@ VERBS: tuple[str, ...] = (
         "run",
         "optimise",
         "app",
+        "compare",
         "machine",
         "testbed",
         "report",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace kumihimo::measure {
@@ -32,6 +33,13 @@ MedianRanks approximate_ranks(std::int64_t n) {
           static_cast<std::int64_t>(std::ceil(1 + (count + reach) / 2)), confidence};
 }
 
+// P(B = k) with B binomial(n, p).
+double binomial(std::int64_t n, std::int64_t k, double p) {
+  const double of = static_cast<double>(n), taken = static_cast<double>(k), rest = of - taken;
+  return std::exp(std::lgamma(of + 1) - std::lgamma(taken + 1) - std::lgamma(rest + 1) + taken * std::log(p) +
+                  rest * std::log1p(-p));
+}
+
 std::int64_t count_outliers(std::span<const double> sorted) {
   const double first = quantile(sorted, 0.25), third = quantile(sorted, 0.75), fence = 1.5 * (third - first);
   return std::ranges::count_if(sorted, [&](double x) { return x < first - fence || x > third + fence; });
@@ -57,6 +65,33 @@ double median(std::span<const double> sorted) { return quantile(sorted, 0.5); }
 Interval median_interval(std::span<const double> sorted) {
   const MedianRanks ranks = median_ranks(static_cast<std::int64_t>(sorted.size()));
   return {sorted[static_cast<std::size_t>(ranks.low - 1)], sorted[static_cast<std::size_t>(ranks.high - 1)]};
+}
+
+// Grows `low` while P(B < low) stays below the tail, and lowers `high` while P(B >= high) does.
+QuantileRanks quantile_ranks(std::int64_t n, double probability) {
+  assert(n >= 1 && probability > 0.0 && probability < 1.0);
+  constexpr double tail = (1 - confidence) / 2;
+  QuantileRanks ranks;
+  double below = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    below += binomial(n, k, probability); // P(B <= k), so of B < k + 1
+    if (below > tail) break;
+    ranks.low = k + 1;
+  }
+  double from = 0;
+  for (std::int64_t k = n; k > 0; --k) {
+    from += binomial(n, k, probability);
+    if (from > tail) break;
+    ranks.high = k;
+  }
+  return ranks;
+}
+
+Interval quantile_interval(std::span<const double> sorted, double probability) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const QuantileRanks ranks = quantile_ranks(static_cast<std::int64_t>(sorted.size()), probability);
+  return {ranks.low > 0 ? sorted[static_cast<std::size_t>(ranks.low - 1)] : -infinity,
+          ranks.high > 0 ? sorted[static_cast<std::size_t>(ranks.high - 1)] : infinity};
 }
 
 Summary summarise(std::span<const double> samples) {

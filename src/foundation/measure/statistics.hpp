@@ -32,6 +32,18 @@ double quantile(std::span<const double> sorted, double probability); // linear b
 double median(std::span<const double> sorted);
 Interval median_interval(std::span<const double> sorted);
 
+// The same for any quantile p: at most 2.5 % of all sets of n samples have more than low - 1 of them below it, and at
+// most 2.5 % have fewer than `high` of them. 0: no sample is that far out. Exact: the number of samples below the
+// quantile is binomial(n, p). n >= 1, 0 < p < 1.
+struct QuantileRanks {
+  std::int64_t low = 0, high = 0;
+};
+QuantileRanks quantile_ranks(std::int64_t n, double probability);
+
+// `low` is -infinity, and `high` infinity, where the samples do not show it: the 95th percentile has an upper end from
+// 73 samples on. Samples in ascending order, at least one.
+Interval quantile_interval(std::span<const double> sorted, double probability);
+
 // What is reported of a set of samples. Nothing is removed: outliers (Tukey: beyond 1.5 interquartile ranges from the
 // quartiles) are counted and kept.
 struct Summary {

@@ -6,6 +6,7 @@
 #include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
 #include "record/call_counts.hpp"
+#include "record/regions.hpp"
 
 #include <atomic>
 #include <map>
@@ -70,6 +71,7 @@ struct Sample {
   std::int64_t weight = 1;                           // calls that it represents
   bool may_leave_before = false;                     // the awaited rank has entered
   std::shared_ptr<const Completion> completion = {}; // of a non-blocking call: where it waits
+  std::vector<RegionCounts*> regions = {};           // in which the program made the call
 };
 
 struct RecordedCommunicator {

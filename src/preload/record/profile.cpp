@@ -133,15 +133,22 @@ json kind_of(const CommunicatorKind& kind, Sites& sites) {
           {"made", kind.made}};
 }
 
-json region_of(const Regions::Identity& identity, const RegionCounts& region) {
+json region_of(const Regions::Identity& identity, const RegionCounts& region, Sites& sites) {
   json object{{"name", identity.first},
               {"passages", region.passages},
               {"seconds", seconds(region.ns)},
               {"max_seconds", seconds(region.longest_ns)},
               {"mpi_seconds", seconds(region.mpi_ns)},
+              {"waiting_seconds", seconds(region.waiting_ns)},
               {"unended", region.unended},
+              {"passage_ns", region.sample.kept()},
+              {"passage_stride", region.sample.stride()},
               {"counters", region.passages > 0 ? values_of(region.counters, {}) : json::object()}}; // of whole passages
   if (!identity.second.empty()) object["expectation"] = identity.second;
+  if (!region.file.empty())
+    object["file"] = region.file, object["line"] = region.line;
+  else if (region.address != 0)
+    object["site"] = sites.number(region.address, false);
   return object;
 }
 
@@ -234,7 +241,7 @@ std::string Recorder::part(bool whole) {
   for (const auto& [name, histogram] : histograms)
     for (std::size_t i = 0; i < histogram.size(); ++i)
       if (histogram[i] > 0) sizes[name].push_back({least_of_class(i), histogram[i]});
-  for (const auto& [identity, region] : regions_.all()) regions.push_back(region_of(identity, region));
+  for (const auto& [identity, region] : regions_.all()) regions.push_back(region_of(identity, region, sites));
   const json trace = trace_ ? trace_of(trace_, sites) : json(nullptr);
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);

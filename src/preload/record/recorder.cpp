@@ -256,6 +256,7 @@ void Recorder::keep_sample(const HookedCall& call, RecordedCommunicator& communi
   Sample sample{static_cast<std::int64_t>(call.notes[begun]), exit_ns, true, row,
                 static_cast<std::int64_t>(call.notes[weight])};
   sample.completion = std::move(completion);
+  sample.regions = regions_.around();
   // All ranks keep the same number of samples, because a reduction compares them. If the root waits for all and
   // others for the root, these are two.
   if (awaited == WaitsFor::root) sample.counts = is_root;
@@ -299,6 +300,7 @@ void Recorder::after_collective(const HookedCall& call, RecordedCommunicator& co
   row->split_ns += exit_ns - entry_ns + waiting;
   row->waiting_ns += waiting;
   row->transferring_ns += exit_ns - entry_ns;
+  for (RegionCounts* region : regions_.around()) region->waiting_ns += waiting;
 }
 
 void Recorder::count(const HookedCall& call, const RecordedCommunicator* communicator, const CallTraffic& moved,
@@ -377,14 +379,17 @@ void Recorder::control(const HookedCall& call) {
   const std::int64_t level = call.integer(Role::level);
   const auto name = level == 1 || level == -1 ? text_at(reinterpret_cast<const void*>(call.words()[1])) : std::nullopt;
   if (level >= 0) recording_ = level != 0;
-  if (name && level == 1) regions_.begin(*name, "", thread().mpi_ns, false);
+  // The address that a call of Python returns to is in compiled functions of its MPI module.
+  const bool python = PythonFrames::get().is_python(call.site);
+  const RegionPlace place{nullptr, 0, python ? 0 : reinterpret_cast<std::uintptr_t>(call.site)};
+  if (name && level == 1) regions_.begin(*name, "", thread().mpi_ns, place, false);
   if (name && level == -1) regions_.end(*name, thread().mpi_ns);
   if (name) trace_region(level == 1 ? trace::EventKind::begin_region : trace::EventKind::end_region, *name);
 }
 
-void Recorder::begin_region(const char* name, const char* expectation) {
+void Recorder::begin_region(const char* name, const char* expectation, const RegionPlace& place) {
   if (!name) return;
-  regions_.begin(name, expectation ? expectation : "", thread().mpi_ns);
+  regions_.begin(name, expectation ? expectation : "", thread().mpi_ns, place);
   trace_region(trace::EventKind::begin_region, name);
 }
 

@@ -87,7 +87,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   // `exit_ns`: the time when the call returned.
   [[gnu::hot]] void after(const mpi_hooks::HookedCall& call, int code, std::int64_t exit_ns);
 
-  void begin_region(const char* name, const char* expectation);
+  void begin_region(const char* name, const char* expectation, const RegionPlace& place);
   void end_region(const char* name);
 
   // Writes this rank's part if the process ends without MPI_Finalize.

@@ -31,8 +31,15 @@ using record::Recorder;
 } // namespace kumihimo::mpi_hooks
 
 // The functions of kumihimo.h.
+extern "C" void kumihimo_region_begin_at(const char* name, const char* expectation, const char* file, int line) {
+  if (auto* const recorder = kumihimo::record::Recorder::current())
+    recorder->begin_region(name, expectation, {.file = file, .line = line});
+}
+// Of programs that were compiled with an earlier header.
 extern "C" void kumihimo_region_begin(const char* name, const char* expectation) {
-  if (auto* const recorder = kumihimo::record::Recorder::current()) recorder->begin_region(name, expectation);
+  const auto address = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  if (auto* const recorder = kumihimo::record::Recorder::current())
+    recorder->begin_region(name, expectation, {.address = address});
 }
 extern "C" void kumihimo_region_end(const char* name) {
   if (auto* const recorder = kumihimo::record::Recorder::current()) recorder->end_region(name);

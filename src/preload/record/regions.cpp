@@ -15,8 +15,16 @@ namespace kumihimo::record {
 
 std::vector<Regions::Open>& Regions::open() { return PerThread<std::vector<Open>>::mine(); }
 
-void Regions::begin(std::string name, std::string expectation, std::int64_t mpi_ns, bool meant) {
-  Open begun{{std::move(name), std::move(expectation)}, 0, mpi_ns, counters_.read(), meant};
+void Regions::begin(std::string name, std::string expectation, std::int64_t mpi_ns, const RegionPlace& place,
+                    bool meant) {
+  Open begun{{std::move(name), std::move(expectation)}, nullptr, 0, mpi_ns, counters_.read(), meant};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto [it, is_new] = regions_.try_emplace(begun.identity);
+    begun.counts = &it->second;
+    if (is_new) it->second.file = place.file ? place.file : "", it->second.line = place.line;
+    if (is_new) it->second.address = place.address;
+  }
   begun.begun_ns = Clock::now_ns();
   open().push_back(std::move(begun));
 }
@@ -30,11 +38,12 @@ void Regions::end(const std::string& name, std::int64_t mpi_ns) {
     if (std::find(unbegun_.begin(), unbegun_.end(), name) == unbegun_.end()) unbegun_.push_back(name);
     return;
   }
-  RegionCounts& region = regions_[it->identity];
+  RegionCounts& region = *it->counts;
   const std::int64_t ns = now - it->begun_ns;
   ++region.passages;
   region.ns += ns;
   region.longest_ns = std::max(region.longest_ns, ns);
+  region.sample.add(ns);
   region.mpi_ns += mpi_ns - it->mpi_ns;
   const Counters::Values values = counters_.read();
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -47,6 +56,13 @@ std::map<Regions::Identity, RegionCounts> Regions::all() {
   std::map<Identity, RegionCounts> result = regions_;
   for (const Open& o : open())
     if (o.meant) ++result[o.identity].unended;
+  std::erase_if(result, [](const auto& each) { return each.second.passages == 0 && each.second.unended == 0; });
+  return result;
+}
+
+std::vector<RegionCounts*> Regions::around() const {
+  std::vector<RegionCounts*> result;
+  for (const Open& o : open()) result.push_back(o.counts);
   return result;
 }
 

@@ -31,6 +31,7 @@ void WaitTime::divide(const Reduction& reduction) const {
     sample.row->split_ns += sample.weight * whole;
     sample.row->waiting_ns += sample.weight * waiting;
     sample.row->transferring_ns += sample.weight * (whole - waiting);
+    for (RegionCounts* region : sample.regions) region->waiting_ns += sample.weight * waiting;
   }
 }
 

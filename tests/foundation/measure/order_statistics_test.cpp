@@ -69,6 +69,43 @@ TEST(MedianInterval, covers_the_median_as_often_as_it_says) {
   }
 }
 
+TEST(QuantileRanks, are_those_of_the_median) {
+  for (std::int64_t n = 6; n <= 200; ++n) {
+    EXPECT_EQ(quantile_ranks(n, 0.5).low, median_ranks(n).low) << n;
+    EXPECT_EQ(quantile_ranks(n, 0.5).high, median_ranks(n).high) << n;
+  }
+}
+
+// 0.95^72 = 2.49 %: with 72 samples all of them lie below the 95th percentile that often, so that the largest is an
+// upper end; with 71 samples 2.62 %.
+TEST(QuantileRanks, have_no_end_where_no_sample_is_far_enough_out) {
+  EXPECT_EQ(quantile_ranks(71, 0.95).high, 0);
+  EXPECT_EQ(quantile_ranks(72, 0.95).high, 72);
+  EXPECT_GT(quantile_ranks(71, 0.95).low, 0);
+  EXPECT_EQ(quantile_ranks(5, 0.5).low, 0);
+  EXPECT_TRUE(std::isinf(quantile_interval(std::vector<double>{1, 2, 3}, 0.95).high));
+}
+
+TEST(QuantileInterval, covers_the_quantile_as_often_as_it_says) {
+  std::mt19937_64 random(21);
+  std::uniform_real_distribution<double> uniform(0.0, 1.0);
+  for (const double p : {0.5, 0.9, 0.95})
+    for (const int n : {80, 250}) {
+      int above = 0, below = 0;
+      const int trials = 20000;
+      for (int t = 0; t < trials; ++t) {
+        std::vector<double> x(static_cast<std::size_t>(n));
+        for (double& v : x) v = uniform(random);
+        std::ranges::sort(x);
+        const Interval interval = quantile_interval(x, p);
+        above += interval.low > p;
+        below += interval.high < p;
+      }
+      EXPECT_LE(above / static_cast<double>(trials), 0.0295) << n << " " << p; // four standard deviations above 2.5 %
+      EXPECT_LE(below / static_cast<double>(trials), 0.0295) << n << " " << p;
+    }
+}
+
 TEST(Quantile, is_linear_between_samples) {
   const std::vector<double> x = {1, 2, 4, 8};
   EXPECT_DOUBLE_EQ(quantile(x, 0.0), 1);

@@ -13,6 +13,7 @@ from by_sessions import PROGRAM as SESSIONS
 
 from kumihimo._trace import Kind
 from kumihimo.cli import record as cli
+from kumihimo.cli.asserts import AssertCheck
 from kumihimo.processes import mpi
 from kumihimo.run import preload
 from kumihimo.run.profile import otf2_writing
@@ -138,6 +139,7 @@ CALL = {"call": "MPI_Allreduce", "calls": 1, "bytes": 8, "communicator": 0, "sit
 CALL |= {"seconds": 0.1, "max_seconds": 0.1, "min_seconds": 0.1, "split_seconds": 0.1}
 WORLD = {"inter": False, "leader": 0, "made": 1, "name": "MPI_COMM_WORLD", "parent": None, "site": None, "size": 1}
 REGION = {"name": "r", "passages": 1, "seconds": 0.1, "mpi_seconds": 0.1, "max_seconds": 0.1, "unended": 0}
+REGION |= {"passage_ns": [100_000_000], "passage_stride": 1, "waiting_seconds": 0.0, "file": "r.c", "line": 7}
 RANK = {"rank": 0, "host": "h", "finalized": True, "seconds": 0.2, "mpi_seconds": 0.1, "partners": [], "trace": None}
 RANK |= {"calls": [CALL], "communicators": [WORLD], "regions": [REGION], "sizes": {"MPI_Allreduce": [[8, 1]]}}
 RANK |= {"sites": [{"function": None, "object": "/no/program", "offset": 100}]}
@@ -160,18 +162,21 @@ def changed(value: list, spot: tuple, other: object) -> list:
 
 
 class TestWithoutMPI:
-    def test_a_profile_with_something_missing_is_one_sentence(self, tmp_path: Path) -> None:
+    def test_a_profile_with_something_missing_is_one_sentence(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture
+    ) -> None:
         """Whatever part is left out, or of another kind, of a rank that made one call in one region."""
         path = tmp_path / "profile"
         whole = [HEADER, RANK]
         path.write_text("".join(json.dumps(line) + "\n" for line in whole), encoding="utf-8")
-        assert any("1 call," in line for line in cli.report(path, None, None, {"command": None})[0])
+        assert cli.report(path, None, None, AssertCheck()) == 0
+        assert "1 call," in capsys.readouterr().out
         refused = 0
         for spot in [spot for spot in spots(whole) if spot]:
             for other in (None, [], {}, "x", -1, "left out"):
                 path.write_text("".join(json.dumps(x) + "\n" for x in changed(whole, spot, other)), encoding="utf-8")
                 try:
-                    cli.report(path, tmp_path / "sums", tmp_path / "mpip", {"command": None})
+                    cli.report(path, tmp_path / "sums", tmp_path / "mpip", AssertCheck())
                 except BadInput as error:
                     refused += 1
                     assert "a profile" in str(error) and "\n" not in str(error)
@@ -245,14 +250,15 @@ class TestWithoutMPI:
         ("expectation", "status", "word"),
         [
             ("seconds <= 0.5", 0, "r: "),
-            ("seconds <= 0.05", 1, "missed: r: expected at most 0.05 s, found 0.1 s"),
-            ("seconds < 0.5", 1, "region r: an expectation must be"),
+            ("seconds <= 0.05", 1, "missed: region r: seconds <= 0.05: found 100 ms"),
+            ("seconds <= 0.09", 0, "cannot tell with 1 run: region r: seconds <= 0.09: found 100 ms (66.7 ms to"),
+            ("seconds < 0.5", 2, "unreadable: region r: seconds < 0.5: an assert must be"),
         ],
     )
-    def test_an_expectation_that_is_not_kept_is_a_failed_check(
+    def test_an_assert_that_is_not_kept_is_a_failed_check(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expectation: str, status: int, word: str
     ) -> None:
-        """Also one that cannot be read, which nothing keeps to. A program that fails keeps its own status."""
+        """A program that fails keeps its own status. An assert that cannot be read is bad input."""
         rank = RANK | {"regions": [REGION | {"expectation": expectation}]}
         text = "".join(json.dumps(line) + "\n" for line in (HEADER, rank))
         (tmp_path / "profile").write_text(text, encoding="utf-8")
@@ -268,7 +274,9 @@ class TestWithoutMPI:
 
             monkeypatch.setattr(preload, "run", run)
             (tmp_path / "new").unlink(missing_ok=True)
-            assert cli.recorded(["true"], tmp_path / "new", False, None, True, None, None) == (of_program or status)
+            assert cli.recorded(["true"], tmp_path / "new", False, None, True, None, None, AssertCheck(), 1) == (
+                of_program or status
+            )
             assert (tmp_path / "new").read_text(encoding="utf-8") == text
 
     @pytest.mark.parametrize("step", ["report", "OTF2"])
@@ -305,7 +313,7 @@ class TestWithoutMPI:
 
         monkeypatch.setattr(preload, "run", ran)
         words = [shutil.which("sh") or "/bin/sh", "-c", "exit 7"]
-        return cli.recorded(words, folder / "profile", False, folder / "trace", otf2, None, None)
+        return cli.recorded(words, folder / "profile", False, folder / "trace", otf2, None, None, AssertCheck(), 1)
 
     def test_a_trace_needs_no_package_of_debian(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture

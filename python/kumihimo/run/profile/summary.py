@@ -5,19 +5,17 @@ from __future__ import annotations
 from errno import EACCES, EPERM
 from os import strerror
 
-from kumihimo.run.profile import expectations
-from kumihimo.run.profile.totals import Calls, Totals
+from kumihimo.run.profile.totals import Calls, Region, Totals
 from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 from kumihimo.text.sizes import with_unit
 
 MOST_SITES = 8
 MOST_PAIRS = 3
 MOST_SIZED, MOST_CLASSES = 3, 6
-REGION = ("name", "expectation", "passages", "seconds", "mpi_seconds", "max_seconds", "max_rank")
+REGION = ("name", "expectation", "passages", "seconds", "mpi_seconds", "waiting_seconds", "max_seconds", "max_rank")
 
 
 def lines(totals: Totals) -> list[str]:
-    misses, unreadable = expectations.judged(totals)
     return [
         overall(totals),
         *split(totals),
@@ -30,8 +28,6 @@ def lines(totals: Totals) -> list[str]:
         *sizes(totals),
         *partners(totals),
         *[region(r) for r in totals.regions.values()],
-        *[f"missed: {sentence}" for sentence in misses],
-        *unreadable,
         *notes(totals),
     ]
 
@@ -153,7 +149,6 @@ def counters_advice(reason: str) -> str:
 
 def as_object(totals: Totals) -> dict:
     """What --json holds."""
-    misses, unreadable = expectations.judged(totals)
     return {
         "mpi": totals.header["mpi"],
         "ranks": totals.header["ranks"],
@@ -173,18 +168,21 @@ def as_object(totals: Totals) -> dict:
             {"from": a, "to": b, "bytes": size, "messages": n, "one_sided": bool(one_sided)}
             for size, n, a, b, one_sided in totals.largest_pairs(len(totals.pairs))
         ],
-        "regions": [
-            {
-                **{name: getattr(r, name) for name in REGION},
-                "expectation": r.expectation or None,
-                "counters": dict(r.counters),
-            }
-            for r in totals.regions.values()
-        ],
-        "missed": misses,
-        "unreadable_expectations": unreadable,
+        "regions": [region_object(region) for region in totals.regions.values()],
         "counters": dict(totals.counters),
         "notes": notes(totals),
+    }
+
+
+def region_object(region: Region) -> dict:
+    place = region.place
+    return {
+        **{name: getattr(region, name) for name in REGION},
+        "expectation": region.expectation or None,
+        "counters": dict(region.counters),
+        "file": (place and place.file) or None,
+        "line": (place and place.line) or None,
+        "passage_seconds": region.passage_seconds.values,
     }
 
 

@@ -14,6 +14,7 @@ from kumihimo.run.profile.call_sites import CallPlace
 from kumihimo.text.quantities import counted
 
 MOST_PAIRS = 1000
+MOST_PASSAGES = 4096  # of a region that are kept, where ranks have different ones
 SUMMED = ("calls", "bytes", "seconds")
 SPLIT = ("split_calls", "split_seconds", "waiting_seconds", "transferring_seconds")  # of blocking collectives
 COMPLETION = ("completion_seconds", "completion_waiting_seconds", "overlap_seconds")  # of non-blocking ones
@@ -95,6 +96,36 @@ class Calls:
 
 
 @dataclass
+class PassageTimes:
+    """Of a region. Where all ranks passed it as often, a passage takes as long as on its slowest rank; else those of
+    all ranks count alike. A sample of both: the recorder keeps some of many passages, the same ones on all ranks."""
+
+    slowest: list[float] | None = None  # None: no rank yet, or ranks differ
+    of_any: list[float] = field(default_factory=list)
+    stride: int = 1
+    shape: tuple | None = None  # passages of a rank, and one in how many of them was kept
+    offered: int = 0
+
+    def add(self, row: dict) -> None:
+        times = [ns * 1e-9 for ns in row.get("passage_ns", ())]
+        shape = (row["passages"], row.get("passage_stride", 1), len(times))
+        if self.shape is None:
+            self.shape, self.slowest = shape, times
+        elif self.slowest is not None:
+            self.slowest = [max(pair) for pair in zip(self.slowest, times)] if shape == self.shape else None
+        for seconds in times:
+            if self.offered % self.stride == 0:
+                self.of_any.append(seconds)
+            self.offered += 1
+            if len(self.of_any) == MOST_PASSAGES:
+                self.of_any, self.stride = self.of_any[::2], 2 * self.stride
+
+    @property
+    def values(self) -> list[float]:
+        return self.of_any if self.slowest is None else self.slowest
+
+
+@dataclass
 class Region:
     name: str
     expectation: str
@@ -105,7 +136,10 @@ class Region:
     max_rank: int = -1
     ranks: int = 0
     unended: int = 0
+    waiting_seconds: float = 0.0
     counters: Counter = field(default_factory=Counter)
+    place: CallPlace | None = None  # where it begins
+    passage_seconds: PassageTimes = field(default_factory=PassageTimes)
 
 
 @dataclass
@@ -174,7 +208,7 @@ def add_rank(totals: Totals, rank: dict, seen: set[CallPlace]) -> None:
         totals.sizes.setdefault(call, Counter()).update(dict(classes))
     add_partners(totals, number, rank["partners"])
     for region in rank["regions"]:
-        add_region(totals, number, region)
+        add_region(totals, number, region, sites)
     totals.unbegun.update(rank.get("regions_without_beginning", ()))
     totals.counters.update(rank.get("counters", {}))
     totals.threads_left_out += rank.get("threads_left_out", 0)
@@ -201,7 +235,7 @@ def add_partners(totals: Totals, number: int, partners: list[list[int]]) -> None
                 keep(totals.pairs, (size, n, number, other, one_sided))
 
 
-def add_region(totals: Totals, number: int, row: dict) -> None:
+def add_region(totals: Totals, number: int, row: dict, sites: list[CallPlace]) -> None:
     key = (row["name"], row.get("expectation", ""))
     region = totals.regions.setdefault(key, Region(*key))
     region.passages += row["passages"]
@@ -209,6 +243,12 @@ def add_region(totals: Totals, number: int, row: dict) -> None:
     region.mpi_seconds += row["mpi_seconds"]
     region.ranks += 1
     region.unended += row["unended"]
+    region.waiting_seconds += row.get("waiting_seconds", 0.0)
+    region.passage_seconds.add(row)
+    if region.place is None and "file" in row:
+        region.place = CallPlace(file=row["file"], line=row["line"])
+    elif region.place is None and row.get("site") is not None:
+        region.place = sites[row["site"]]
     region.counters.update(row.get("counters", {}))
     if row["max_seconds"] > region.max_seconds or region.max_rank < 0:
         region.max_seconds, region.max_rank = row["max_seconds"], number
@@ -220,6 +260,8 @@ def resolve(totals: Totals, seen: set[CallPlace]) -> None:
     for (_, place, communicator), calls in totals.calls.items():
         calls.place = better.get(place, place)
         calls.communicator = name_of(communicator, better)
+    for region in totals.regions.values():
+        region.place = better.get(region.place, region.place)
 
 
 def name_of(communicator: tuple | None, better: dict[CallPlace, CallPlace]) -> str:

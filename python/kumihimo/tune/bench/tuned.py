@@ -296,6 +296,9 @@ def together_in_one(launches: Sequence[dict]) -> dict:
     found = dict(launches[0])
     found |= {name: sum(r[name] for r in launches) for name in SUMMED if name in found}
     found |= {name: median([r[name] for r in launches]) for name in OF_A_LAUNCH if found.get(name) is not None}
+    if len(launches) > 1 and all("interval_low" in r for r in launches):
+        found["seconds_of_launches"] = [r["seconds"] for r in launches]
+        found["intervals_of_launches"] = [[r["interval_low"], r["interval_high"]] for r in launches]
     if "processor_time" in found:
         each = [r["processor_time"] for r in launches]
         found["processor_time"] = {name: median([one[name] for one in each]) for name in each[0]}
