@@ -64,6 +64,7 @@ MpiTransport::MpiTransport(const mpi::Library& library, mpi::Handle communicator
 MpiTransport::~MpiTransport() {
   int finalized = 0;
   if (!complete_ || has_lost_peers_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
+  network_->close();
   free_communicators();
 }
 
@@ -89,8 +90,10 @@ Status MpiTransport::set_up() {
     if (Status status = agree(library_, communicator_, copied); !status) return status;
     communicator_ = *own;
     owns_communicator_ = true;
-    network_ = TRY(open_network({library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes},
-                                options_.network));
+    OpenedNetwork opened = TRY(open_network(
+        {library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes}, options_.network));
+    network_ = std::move(opened.network);
+    note_ = std::move(opened.note);
   }
   complete_ = true;
   if (is_single_node_) free_communicators();
