@@ -210,7 +210,7 @@ void FabricMessages::receive(transport::ReceiveRequest& message) {
   if (const auto found = unexpected_.find(key); found != unexpected_.end()) {
     const Unexpected early = std::move(found->second);
     unexpected_.erase(found);
-    if (early.bytes != message.bytes) return fail(transport::wrong_length(message, early.bytes));
+    if (early.bytes != message.bytes) return refuse(receiving, early.bytes, early.announced);
     if (!early.announced) {
       if (early.bytes > 0) message.take(early.data.data(), early.bytes);
       give_credit(key.peer);
@@ -282,6 +282,17 @@ void FabricMessages::finish(Receiving& receiving) {
   receives_.erase(receiving.self);
 }
 
+// A message of another length. This rank alone has the error; a sender that waits learns our length, and goes on.
+void FabricMessages::refuse(Receiving& receiving, std::int64_t bytes, bool sender_waits) {
+  const transport::ReceiveRequest& message = *receiving.message;
+  if (sender_waits && !receiving.is_ready) {
+    WireHeader header = header_of(WireKind::ready, receiving.key, peers_.at(receiving.key.peer));
+    header.bytes = static_cast<std::uint64_t>(message.bytes);
+    post(receiving.key.peer, header, {}, nullptr, receiving.key, false);
+  }
+  fail(transport::wrong_length(message, bytes));
+}
+
 void FabricMessages::give_credit(std::int32_t rank) {
   Peer& peer = peers_.at(rank);
   if (++peer.taken < credits_at_once) return;
@@ -323,7 +334,7 @@ void FabricMessages::take_eager(const WireHeader& header, const std::byte* data,
   }
   Receiving& receiving = *found->second;
   transport::ReceiveRequest& message = *receiving.message;
-  if (message.bytes != bytes) return fail(transport::wrong_length(message, bytes));
+  if (message.bytes != bytes) return refuse(receiving, bytes, false);
   if (bytes > 0 && bytes % message.element_bytes() != 0) return fail(transport::wrong_elements(message, bytes));
   if (bytes > 0) message.take(data, bytes);
   give_credit(key.peer);
@@ -340,7 +351,7 @@ void FabricMessages::take_announcement(const WireHeader& header) {
     return;
   }
   Receiving& receiving = *found->second;
-  if (receiving.message->bytes != bytes) return fail(transport::wrong_length(*receiving.message, bytes));
+  if (receiving.message->bytes != bytes) return refuse(receiving, bytes, true);
   receiving.saw_announcement = true;
   if (!receiving.is_ready) make_ready(receiving);
 }
@@ -348,8 +359,8 @@ void FabricMessages::take_announcement(const WireHeader& header) {
 // --- progress and failures
 
 bool FabricMessages::progress() {
-  if (error_) return false;
   const std::lock_guard lock(port_->mutex());
+  if (error_) return port_->progress(*this), false; // others may still wait for what was started
   if (port_->progress(*this)) {
     turns_without_movement_ = 0;
     if (port_->failures() != failures_seen_) look_at_failures();

@@ -119,6 +119,7 @@ class FabricMessages final : private FabricUser {
   void take_announcement(const WireHeader& header);
   void make_ready(Receiving& receiving);
   void finish(Receiving& receiving);
+  void refuse(Receiving& receiving, std::int64_t bytes, bool sender_waits);
   void give_credit(std::int32_t rank);
   void release(Receiving& receiving);
   void fail(Error error);
