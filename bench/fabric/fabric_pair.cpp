@@ -11,12 +11,11 @@
 #include "fabric/messages.hpp"
 #include "fabric/remote_memory.hpp"
 
+#include <rdma/fi_cm.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <rdma/fi_cm.h>
 
 #include <algorithm>
 #include <atomic>
@@ -90,7 +89,8 @@ class Loop final : public Way {
     check(fi_enable(endpoint_), "fi_enable");
     memory_.resize(2 * most_bytes);
     const std::uint64_t access = FI_WRITE | FI_REMOTE_WRITE | FI_READ | FI_REMOTE_READ;
-    check(fi_mr_reg(domain_->domain(), memory_.data(), memory_.size(), access, 0, 1, 0, &registered_, nullptr), "fi_mr_reg");
+    check(fi_mr_reg(domain_->domain(), memory_.data(), memory_.size(), access, 0, 1, 0, &registered_, nullptr),
+          "fi_mr_reg");
     std::size_t bytes = sizeof shared->cards[self];
     check(fi_getname(&endpoint_->fid, shared->cards[self], &bytes), "fi_getname");
     shared->numbers[self][0] = domain_->rules().uses_addresses ? reinterpret_cast<std::uint64_t>(memory_.data()) : 0;
@@ -101,17 +101,16 @@ class Loop final : public Way {
     key_ = shared->numbers[1 - self][1];
     meet();
   }
-  ~Loop() override {
-    fi_close(&endpoint_->fid), fi_close(&registered_->fid), fi_close(&queue_->fid);
-  }
+  ~Loop() override { fi_close(&endpoint_->fid), fi_close(&registered_->fid), fi_close(&queue_->fid); }
   void put(std::int64_t bytes, bool flag) override {
     Pause pause;
     for (;;) {
       fi_context2& context = contexts_[started_ % contexts_.size()];
       const auto count = static_cast<std::size_t>(bytes);
       void* const source = fi_mr_desc(registered_);
-      const ssize_t code = flag ? fi_writedata(endpoint_, memory_.data(), count, source, 1, peer_, address_, key_, &context)
-                                : fi_write(endpoint_, memory_.data(), count, source, peer_, address_, key_, &context);
+      const ssize_t code =
+          flag ? fi_writedata(endpoint_, memory_.data(), count, source, 1, peer_, address_, key_, &context)
+               : fi_write(endpoint_, memory_.data(), count, source, peer_, address_, key_, &context);
       if (code == 0) break;
       if (code != -FI_EAGAIN) die(domain_->library().text(code));
       poll(), pause();
@@ -173,7 +172,12 @@ class Puts final : public Way {
   }
   void put(std::int64_t bytes, bool flag) override {
     transport::PutRequest& request = requests_[started_++ % requests_.size()];
-    request = {.target = peer(), .key = key_, .offset = most_bytes, .data = bytes_.data(), .bytes = bytes, .flag = flag,
+    request = {.target = peer(),
+               .key = key_,
+               .offset = most_bytes,
+               .data = bytes_.data(),
+               .bytes = bytes,
+               .flag = flag,
                .open = &open_};
     ++open_;
     memory_.put(request);

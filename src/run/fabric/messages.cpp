@@ -42,7 +42,8 @@ Status FabricMessages::accepts(const transport::Demands& demands) {
 FabricMessages::Peer* FabricMessages::peer_of(std::int32_t rank) {
   const auto known = peers_.find(rank);
   if (known != peers_.end()) return &known->second;
-  const auto card = std::span(ranks_.cards).subspan(static_cast<std::size_t>(rank) * ranks_.card_bytes, ranks_.card_bytes);
+  const auto card =
+      std::span(ranks_.cards).subspan(static_cast<std::size_t>(rank) * ranks_.card_bytes, ranks_.card_bytes);
   const Result<PeerId> id = port_->meet(card);
   if (!id) return fail(id.error()), nullptr;
   Peer& peer = peers_[rank];
@@ -390,8 +391,8 @@ void FabricMessages::look_at_failures() {
   for (const std::int32_t rank : awaited()) {
     const std::string& text = port_->failure(peers_.at(rank).id);
     if (text.empty()) continue;
-    return fail(failed(fmt::format("rank {} of the communicator does not answer over {}", rank, port_->provider()), text,
-                       "check that it still runs, and the links to its node"));
+    return fail(failed(fmt::format("rank {} of the communicator does not answer over {}", rank, port_->provider()),
+                       text, "check that it still runs, and the links to its node"));
   }
   if (!port_->failure().empty())
     fail(failed(fmt::format("the provider {} failed", port_->provider()), port_->failure(), "use the network mpi"));
@@ -409,8 +410,8 @@ void FabricMessages::look_for_lost_peers() {
     Peer& peer = peers_.at(rank);
     if (!shared_memory::has_ended(port_->process(peer.id))) continue;
     if (!std::exchange(peer.has_ended, true)) continue; // what it has sent before may not have been taken yet
-    return fail(
-        failed(fmt::format("the process of rank {} of the communicator has ended", rank), {}, "see what it wrote before"));
+    return fail(failed(fmt::format("the process of rank {} of the communicator has ended", rank), {},
+                       "see what it wrote before"));
   }
   if (now < pings_at_) return;
   pings_at_ = now + time_between_pings;

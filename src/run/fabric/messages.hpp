@@ -136,7 +136,7 @@ class FabricMessages final : private FabricUser {
   std::unordered_map<WireKey, Sending*, WireKeyHash> waiting_sends_; // for their receivers
   std::unordered_map<WireKey, Receiving*, WireKeyHash> expected_;
   std::unordered_map<WireKey, Unexpected, WireKeyHash> unexpected_;
-  std::unordered_map<WireKey, WireHeader, WireKeyHash> ready_;  // came before their send was started
+  std::unordered_map<WireKey, WireHeader, WireKeyHash> ready_; // came before their send was started
   std::unordered_set<WireKey, WireKeyHash> stray_;             // announcements that come after their message
   std::int64_t failures_seen_ = 0;
   std::int64_t turns_without_movement_ = 0;

@@ -79,14 +79,16 @@ Result<fid_ep*> FabricPort::open_engine() {
   wanted.wait_obj = FI_WAIT_NONE;
   int code = fi_cq_open(domain_->domain(), &wanted, &queue, nullptr);
   const char* what = "fi_cq_open";
-  if (code == 0) queues_.push_back(queue), what = "fi_endpoint", code = fi_endpoint(domain_->domain(), &domain_->info(), &endpoint, nullptr);
+  if (code == 0)
+    queues_.push_back(queue), what = "fi_endpoint",
+                              code = fi_endpoint(domain_->domain(), &domain_->info(), &endpoint, nullptr);
   if (code == 0) what = "fi_ep_bind", code = fi_ep_bind(endpoint, &domain_->addresses()->fid, 0);
   if (code == 0) code = fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV);
   if (code == 0) what = "fi_enable", code = fi_enable(endpoint);
   if (code == 0) return endpoint;
   if (endpoint) fi_close(&endpoint->fid);
-  return not_applicable(fmt::format("{} of provider {} failed: {}", what, provider(), domain_->library().text(code)), {},
-                        "use the network mpi");
+  return not_applicable(fmt::format("{} of provider {} failed: {}", what, provider(), domain_->library().text(code)),
+                        {}, "use the network mpi");
 }
 
 Status FabricPort::post_receives() {
@@ -139,7 +141,8 @@ Result<PeerId> FabricPort::meet(std::span<const std::byte> card) {
   peer.process = header.process;
   for (std::size_t engine = 0; engine < endpoints_.size(); ++engine) {
     const std::size_t other = engine % static_cast<std::size_t>(header.engines);
-    const std::byte* const address = card.data() + sizeof header + other * static_cast<std::size_t>(header.address_bytes);
+    const std::byte* const address =
+        card.data() + sizeof header + other * static_cast<std::size_t>(header.address_bytes);
     fi_addr_t found = FI_ADDR_NOTAVAIL;
     const int inserted = fi_av_insert(domain_->addresses(), address, 1, &found, 0, nullptr);
     if (inserted != 1)

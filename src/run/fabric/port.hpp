@@ -50,9 +50,9 @@ class FabricUser {
 struct PortOptions {
   ProviderWish provider;
   std::int32_t engines = 2;
-  std::int64_t eager_bytes = 4096;   // longest data of a message
-  bool flags_by_messages = false;    // as over providers whose puts carry no data
-  bool orders_nothing = false;       // as over providers without ordered puts
+  std::int64_t eager_bytes = 4096; // longest data of a message
+  bool flags_by_messages = false;  // as over providers whose puts carry no data
+  bool orders_nothing = false;     // as over providers without ordered puts
 };
 
 class FabricPort {
@@ -95,8 +95,8 @@ class FabricPort {
     std::int64_t bytes = 0;
     RegisteredRange* source = nullptr; // of the data, where rules().registers_sources
     std::uint64_t address = 0, key = 0;
-    std::optional<FlagData> flag;      // only where rules().puts_carry_data
-    bool delivered = false;            // completed() comes when the target has the data
+    std::optional<FlagData> flag; // only where rules().puts_carry_data
+    bool delivered = false;       // completed() comes when the target has the data
   };
   void put(FabricUser& user, const Put& put, void* operation);
 

@@ -1,8 +1,7 @@
 #include "fabric/provider.hpp"
 
-#include <rdma/fi_endpoint.h>
-
 #include <fmt/format.h>
+#include <rdma/fi_endpoint.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +15,8 @@ namespace kumihimo::fabric {
 namespace {
 
 constexpr std::size_t least_data_bytes = 4; // of remote data
-constexpr std::uint64_t wanted_mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+constexpr std::uint64_t wanted_mr_mode =
+    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 constexpr std::size_t queue_entries = 512; // of operations under way at an endpoint, each way
 
 // Providers that reach no other node, or take milliseconds for an operation, or whose keys are longer than 64 bits.
@@ -24,7 +24,8 @@ constexpr std::size_t queue_entries = 512; // of operations under way at an endp
 constexpr std::array<std::string_view, 5> unfit = {"shm", "sockets", "udp", "ofi_mrail", "ofi_hook"};
 
 bool is_unfit(std::string_view provider) {
-  return std::any_of(unfit.begin(), unfit.end(), [&](std::string_view name) { return provider.find(name) != provider.npos; });
+  return std::any_of(unfit.begin(), unfit.end(),
+                     [&](std::string_view name) { return provider.find(name) != provider.npos; });
 }
 
 bool is_loopback(const fi_info& info) {
@@ -128,10 +129,11 @@ Status FabricDomain::choose(const ProviderWish& wish) {
   if (best) info_ = library_.dupinfo(best);
   if (all) library_.freeinfo(all);
   if (!info_)
-    return not_applicable(wish.provider.empty()
-                              ? std::string("no provider of libfabric has both messages and puts to remote memory here")
-                              : fmt::format("the provider {} of libfabric has no puts to remote memory here", wish.provider),
-                          {}, "see `fi_info -c FI_RMA -t FI_EP_RDM`, or use the network mpi");
+    return not_applicable(
+        wish.provider.empty()
+            ? std::string("no provider of libfabric has both messages and puts to remote memory here")
+            : fmt::format("the provider {} of libfabric has no puts to remote memory here", wish.provider),
+        {}, "see `fi_info -c FI_RMA -t FI_EP_RDM`, or use the network mpi");
   rules_ = rules_of(*info_);
   if (fi_info* const delivering = ask(library_, info_->fabric_attr->prov_name, true)) {
     rules_.delivers = true;
@@ -148,8 +150,9 @@ Status FabricDomain::choose(const ProviderWish& wish) {
 Status FabricDomain::open_objects(const ProviderWish& wish) {
   const auto check = [&](int code, const char* what) {
     return code == 0 ? Status(Nothing{})
-                     : Status(not_applicable(fmt::format("{} of provider {} failed: {}", what, provider(), library_.text(code)),
-                                             {}, "use the network mpi"));
+                     : Status(not_applicable(
+                           fmt::format("{} of provider {} failed: {}", what, provider(), library_.text(code)), {},
+                           "use the network mpi"));
   };
   if (Status s = check(library_.fabric(info_->fabric_attr, &fabric_, nullptr), "fi_fabric"); !s) return s;
   if (Status s = check(fi_domain(fabric_, info_, &domain_, nullptr), "fi_domain"); !s) return s;

@@ -17,16 +17,16 @@ namespace kumihimo::fabric {
 // What a provider announces, as this layer needs it.
 struct ProviderRules {
   // Of mr_mode.
-  bool registers_sources = false;      // FI_MR_LOCAL: memory that puts and messages read or write here, too
-  bool uses_addresses = false;         // FI_MR_VIRT_ADDR: a put names the address at the target; else the offset
-  bool chooses_keys = false;           // FI_MR_PROV_KEY; else this layer does
-  bool binds_to_endpoints = false;     // FI_MR_ENDPOINT: a registration is one endpoint's
-  bool pins = false;                   // FI_MR_ALLOCATED: a registration is of pages, which a later mapping does not have
+  bool registers_sources = false;  // FI_MR_LOCAL: memory that puts and messages read or write here, too
+  bool uses_addresses = false;     // FI_MR_VIRT_ADDR: a put names the address at the target; else the offset
+  bool chooses_keys = false;       // FI_MR_PROV_KEY; else this layer does
+  bool binds_to_endpoints = false; // FI_MR_ENDPOINT: a registration is one endpoint's
+  bool pins = false;               // FI_MR_ALLOCATED: a registration is of pages, which a later mapping does not have
   // Puts of at most so many bytes reach the target's memory in the order in which they were started; 0: no order.
   std::uint64_t ordered_bytes = 0;
-  bool sends_after_puts = false;       // a message arrives after the data of puts that were started before it
-  bool puts_carry_data = false;        // 32 bits that the target gets with the put's last byte
-  bool delivers = false;               // FI_DELIVERY_COMPLETE: an operation completes when the target has its data
+  bool sends_after_puts = false; // a message arrives after the data of puts that were started before it
+  bool puts_carry_data = false;  // 32 bits that the target gets with the put's last byte
+  bool delivers = false;         // FI_DELIVERY_COMPLETE: an operation completes when the target has its data
   std::size_t inject_bytes = 0;
 
   // Whether puts can be flagged at all.
@@ -36,8 +36,8 @@ struct ProviderRules {
 ProviderRules rules_of(const fi_info& info);
 
 struct ProviderWish {
-  std::string provider;      // as fi_info -l names it: "tcp;ofi_rxm". Empty: the first that is fit, or of FI_PROVIDER
-  bool one_machine = false;  // all processes run on this machine: its loopback interface serves
+  std::string provider;     // as fi_info -l names it: "tcp;ofi_rxm". Empty: the first that is fit, or of FI_PROVIDER
+  bool one_machine = false; // all processes run on this machine: its loopback interface serves
   std::int32_t processes = 2;
 };
 

@@ -140,7 +140,8 @@ bool FabricRemoteMemory::issue(Rank target, std::int32_t number, Channel& channe
   if (found == described_.end() || found->second.bytes < 0) return refuse(target, "no such memory is registered"), true;
   const Region& region = found->second;
   if (request.offset < 0 || request.offset > region.bytes || request.bytes > region.bytes - request.offset)
-    return refuse(target, fmt::format("bytes {} to {} of {}", request.offset, request.offset + request.bytes, region.bytes)),
+    return refuse(target,
+                  fmt::format("bytes {} to {} of {}", request.offset, request.offset + request.bytes, region.bytes)),
            true;
   channel.queue.pop_front();
   const bool ordered = static_cast<std::uint64_t>(request.bytes) <= rules.ordered_bytes && rules.sends_after_puts;
@@ -281,7 +282,8 @@ void FabricRemoteMemory::look_at_failures() {
     if (const std::string& text = port_->failure(peer); !text.empty())
       return fail(failed(fmt::format("the memory of rank {} cannot be reached over {}", rank, port_->provider()), text,
                          "check that it still runs, and the links to its node"));
-  if (!port_->failure().empty()) fail(failed(fmt::format("the provider {} failed", port_->provider()), port_->failure()));
+  if (!port_->failure().empty())
+    fail(failed(fmt::format("the provider {} failed", port_->provider()), port_->failure()));
 }
 
 void FabricRemoteMemory::fail(Error error) {

@@ -75,10 +75,10 @@ class FabricRemoteMemory final : public transport::Transport, public transport::
   struct Issued {
     transport::PutRequest* request = nullptr;
     Channel* channel = nullptr;
-    bool counts = false;        // in undelivered
-    bool flag_follows = false;  // by a message, once delivered
+    bool counts = false;       // in undelivered
+    bool flag_follows = false; // by a message, once delivered
     Rank target;
-    std::int32_t number = 0;               // of the channel
+    std::int32_t number = 0; // of the channel
     RegisteredRange* source = nullptr;
   };
   using ChannelName = std::pair<std::int32_t, std::int32_t>; // rank, channel

@@ -12,7 +12,11 @@ WireKey wire_key(const transport::MessageKey& key) {
 }
 
 WireKey wire_key(const WireHeader& header) {
-  return {static_cast<std::int32_t>(header.source), header.lane, header.signal != 0, header.ordinal, header.segment,
+  return {static_cast<std::int32_t>(header.source),
+          header.lane,
+          header.signal != 0,
+          header.ordinal,
+          header.segment,
           header.instance};
 }
 
@@ -26,9 +30,9 @@ void write_key(const WireKey& key, WireHeader& header) {
 
 std::size_t WireKeyHash::operator()(const WireKey& key) const {
   std::uint64_t hash = key.instance * 0x9e3779b97f4a7c15u;
-  for (const std::uint64_t part :
-       {static_cast<std::uint64_t>(key.peer) << 32 | key.segment,
-        static_cast<std::uint64_t>(key.ordinal) << 17 | static_cast<std::uint64_t>(key.lane) << 1 | (key.signal ? 1 : 0)})
+  for (const std::uint64_t part : {static_cast<std::uint64_t>(key.peer) << 32 | key.segment,
+                                   static_cast<std::uint64_t>(key.ordinal) << 17 |
+                                       static_cast<std::uint64_t>(key.lane) << 1 | (key.signal ? 1 : 0)})
     hash = (hash ^ part) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
   return static_cast<std::size_t>(hash);
 }

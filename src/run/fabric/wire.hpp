@@ -11,13 +11,15 @@
 namespace kumihimo::fabric {
 
 enum class WireKind : std::uint8_t {
-  eager,   // a message, with its bytes
-  ready,   // receiver to sender: put the bytes here
+  eager,    // a message, with its bytes
+  ready,    // receiver to sender: put the bytes here
   announce, // sender to receiver: a message waits for its receiver, or has another length than asked for
-  credits, // receiver to sender: eager messages were taken
-  ping,    // finds out whether the process still answers
-  done,    // a put has been delivered: of providers that give puts no data
-  grant, flag, fail // of remote memory (fabric/remote_memory.hpp)
+  credits,  // receiver to sender: eager messages were taken
+  ping,     // finds out whether the process still answers
+  done,     // a put has been delivered: of providers that give puts no data
+  grant,
+  flag,
+  fail // of remote memory (fabric/remote_memory.hpp)
 };
 
 // Of a message or of a place for its bytes. All processes of a job have one architecture.
@@ -49,7 +51,7 @@ struct WireKey {
 };
 
 WireKey wire_key(const transport::MessageKey& key);
-WireKey wire_key(const WireHeader& header); // the peer is its source
+WireKey wire_key(const WireHeader& header);             // the peer is its source
 void write_key(const WireKey& key, WireHeader& header); // without the peer
 
 struct WireKeyHash {

@@ -3,9 +3,8 @@
 #include "fabric/messages.hpp"
 #include "port_threads.hpp"
 
-#include <gtest/gtest.h>
-
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -220,8 +219,8 @@ TEST_P(FabricMessagesTest, The_receiver_alone_is_told_of_another_length_and_the_
           const Status status = wait_for(messages, ends);
           if (r == 0) return status;
           if (!status) found = status.error().sentence();
-          const bool untouched = std::all_of(ends[0].data.begin(), ends[0].data.end(),
-                                             [](std::byte b) { return b == std::byte{0xee}; });
+          const bool untouched =
+              std::all_of(ends[0].data.begin(), ends[0].data.end(), [](std::byte b) { return b == std::byte{0xee}; });
           return untouched ? Status(Nothing{}) : Status(failed("bytes of another length were written"));
         })
         .ok();
@@ -320,7 +319,8 @@ TEST_P(FabricMessagesTest, A_killed_peer_is_an_error_that_names_it) {
     const Status after = wait_for(messages, ends);
     const double seconds = std::chrono::duration<double>(Clock::now() - killed).count();
     ASSERT_FALSE(after.ok());
-    EXPECT_NE(after.error().sentence().find("rank 1 of the communicator"), std::string::npos) << after.error().sentence();
+    EXPECT_NE(after.error().sentence().find("rank 1 of the communicator"), std::string::npos)
+        << after.error().sentence();
     EXPECT_LT(seconds, 5);
     waitpid(child, nullptr, 0);
     munmap(meeting, sizeof(Meeting));

@@ -72,7 +72,8 @@ Result<OpenedNetwork> open_network(const NetworkContext& context, std::string_vi
   if (made) return OpenedNetwork{std::move(*made), {}};
   if (&wanted == &usual) return made.error();
   const std::string why = made.error().elsewhere ? "another rank cannot use it" : made.error().problem;
-  return OpenedNetwork{TRY(make(usual)), fmt::format("the network {} is used instead of {}: {}", usual.name, wanted.name, why)};
+  return OpenedNetwork{TRY(make(usual)),
+                       fmt::format("the network {} is used instead of {}: {}", usual.name, wanted.name, why)};
 }
 
 Status agree(const mpi::Library& library, mpi::Handle communicator, const Status& mine) {

@@ -1,8 +1,7 @@
 // The network over libfabric: messages of fabric::FabricMessages between the ranks of a communicator. The MPI library
 // only hands round the addresses of the ranks.
-#include "mpi_transport/networks/network.hpp"
-
 #include "fabric/wire.hpp"
+#include "mpi_transport/networks/network.hpp"
 
 #ifdef KUMIHIMO_LIBFABRIC
 #include "fabric/messages.hpp"
@@ -110,7 +109,8 @@ Result<bool> is_one_machine(const NetworkContext& context) {
   const std::int64_t mine = shared_memory::machine_number();
   int first = 0, second = 0;
   const std::int64_t most = largest(context, mine, first), least = -largest(context, -mine, second);
-  if (Status status = context.library.check(first != 0 ? first : second, "MPI_Allreduce"); !status) return status.error();
+  if (Status status = context.library.check(first != 0 ? first : second, "MPI_Allreduce"); !status)
+    return status.error();
   return most == least;
 }
 
@@ -135,7 +135,8 @@ Result<fabric::FabricRanks> exchange_cards(const NetworkContext& context, const 
   ranks.cards.resize(card.size() * static_cast<std::size_t>(count));
   const auto words = static_cast<int>(card.size() / sizeof(std::int64_t));
   const mpi::Handle type = library.datatype(DataType::int64);
-  const int code = library.call.Allgather(card.data(), words, type, ranks.cards.data(), words, type, context.communicator);
+  const int code =
+      library.call.Allgather(card.data(), words, type, ranks.cards.data(), words, type, context.communicator);
   if (Status status = library.check(code, "MPI_Allgather"); !status) return status.error();
   return ranks;
 }
