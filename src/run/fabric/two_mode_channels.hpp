@@ -66,6 +66,28 @@ struct AddressedMessage {
   ChannelMessage message;
 };
 
+// A queue that takes no memory while it is empty: std::deque takes 576 bytes, three times for each peer.
+template <class T>
+class ShortQueue {
+ public:
+  bool empty() const { return all_.empty(); }
+  std::size_t size() const { return all_.size(); }
+  const T& front() const { return all_.front(); }
+  T& back() { return all_.back(); }
+  void push_back(T value) { all_.push_back(std::move(value)); }
+  void pop_front() {
+    all_.erase(all_.begin());
+    if (all_.empty()) all_.shrink_to_fit();
+  }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+  auto begin() { return all_.begin(); }
+  auto end() { return all_.end(); }
+
+ private:
+  std::vector<T> all_;
+};
+
 class TwoModeChannels {
  public:
   explicit TwoModeChannels(const ChannelSizes& sizes) : sizes_(sizes), pool_free_(sizes.pool_slots) {}
@@ -108,8 +130,8 @@ class TwoModeChannels {
     ChannelMode to_mode = ChannelMode::none;
     std::int64_t to_slots = 0; // that may be filled
     bool has_requested = false;
-    std::deque<Waiting> to_send;
-    std::deque<Waiting> announced; // wait for their answer
+    ShortQueue<Waiting> to_send;
+    ShortQueue<Waiting> announced; // wait for their answer
     // Receiver's side.
     ChannelMode mode = ChannelMode::none;
     std::int64_t filled[3] = {}; // slots in use, by mode
@@ -118,7 +140,7 @@ class TwoModeChannels {
     ChannelMode freeing = ChannelMode::none; // confirmed away; freed when emptied
     bool wants_slots = false;                // of the pool
     std::int64_t messages = 0, last_used = 0;
-    std::deque<Arrived> arrived;
+    ShortQueue<Arrived> arrived;
   };
 
   void push(std::int32_t peer, Peer& p);

@@ -4,7 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <random>
@@ -278,6 +283,42 @@ TEST(TwoModeChannels, A_peer_is_promoted_after_15_messages_and_no_more_than_the_
     }
   EXPECT_EQ(receiver.mode_of(3), ChannelMode::small) << "two are large already";
   EXPECT_EQ(receiver.receive_bytes(), 2 * (1 << 20) + 2048);
+}
+
+// What the process maps, in bytes.
+std::int64_t resident_bytes() {
+  std::int64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+// All peers of the whole K computer, each contacted once, 1,024 of them promoted: the states of peers beside the slots.
+TEST(TwoModeChannels, The_state_of_82944_peers_takes_less_than_24_MiB) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "a sanitizer's memory would be counted";
+#endif
+  ChannelSizes sizes;
+  sizes.pool_slots = 4096;
+  sizes.most_large = 32;
+  sizes.promoted_after = 1 << 30;
+  const std::int64_t before = resident_bytes();
+  TwoModeChannels receiver(sizes);
+  for (std::int32_t peer = 0; peer < 82'944; ++peer) {
+    receiver.take(peer, {ChannelMessage::Kind::request});
+    const std::vector<AddressedMessage> granted = receiver.take_outgoing();
+    ASSERT_EQ(granted.size(), 1u);
+    for (std::int64_t i = 0; i < granted[0].message.count; ++i) {
+      receiver.take(peer, {ChannelMessage::Kind::eager, ChannelMode::small, 0, 100, i});
+      EXPECT_EQ(receiver.receive(peer), i);
+      receiver.take_outgoing();
+    }
+  }
+  EXPECT_EQ(receiver.met(), 82'944);
+  EXPECT_EQ(receiver.receive_bytes(), 4096 * 128);
+  const std::int64_t bytes = resident_bytes() - before;
+  RecordProperty("bytes_of_a_peer", static_cast<int>(bytes / 82'944));
+  EXPECT_LT(bytes, 24 << 20);
+  std::printf("%lld bytes of a peer\n", static_cast<long long>(bytes / 82'944));
 }
 
 // --- sabotage: the exploration finds what is broken
