@@ -391,6 +391,7 @@ void FabricMessages::look_at_failures() {
   for (const std::int32_t rank : awaited()) {
     const std::string& text = port_->failure(peers_.at(rank).id);
     if (text.empty()) continue;
+    has_lost_peers_ = true;
     return fail(failed(fmt::format("rank {} of the communicator does not answer over {}", rank, port_->provider()),
                        text, "check that it still runs, and the links to its node"));
   }
@@ -410,6 +411,8 @@ void FabricMessages::look_for_lost_peers() {
     Peer& peer = peers_.at(rank);
     if (!shared_memory::has_ended(port_->process(peer.id))) continue;
     if (!std::exchange(peer.has_ended, true)) continue; // what it has sent before may not have been taken yet
+    port_->remove_remains(peer.id);
+    has_lost_peers_ = true;
     return fail(failed(fmt::format("the process of rank {} of the communicator has ended", rank), {},
                        "see what it wrote before"));
   }

@@ -58,6 +58,7 @@ class FabricMessages final : private FabricUser {
   std::vector<std::int32_t> awaited() const;
   void abandon(const Error& reason);
   const std::optional<Error>& error() const { return error_; }
+  bool has_lost_peers() const { return has_lost_peers_; } // why there is an error
   std::int32_t met() const { return static_cast<std::int32_t>(peers_.size()); }
 
  private:
@@ -128,7 +129,7 @@ class FabricMessages final : private FabricUser {
 
   std::shared_ptr<FabricPort> port_;
   FabricRanks ranks_;
-  bool attached_ = false;
+  bool attached_ = false, has_lost_peers_ = false;
   std::optional<Error> error_;
   std::unordered_map<std::int32_t, Peer> peers_; // that were met, by rank
   std::list<Sending> sends_;

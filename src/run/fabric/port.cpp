@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <rdma/fi_cm.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace kumihimo::fabric {
@@ -436,6 +439,17 @@ void FabricPort::take_error(std::size_t engine, FabricUser&) {
   }
   fail(*operation, error.err);
   give_operation(operation);
+}
+
+// Its regions are named PID:UID:INDEX.
+void FabricPort::remove_remains(PeerId peer) {
+  if (provider() != "shm") return;
+  const std::string begins = fmt::format("{}:{}:", process(peer).id, geteuid());
+  std::error_code ignored;
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored))
+    if (entry.path().filename().string().starts_with(begins)) found.push_back(entry.path());
+  for (const std::filesystem::path& path : found) std::filesystem::remove(path, ignored);
 }
 
 void FabricPort::fail(Operation& operation, long code) {

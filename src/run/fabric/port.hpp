@@ -105,6 +105,9 @@ class FabricPort {
   // Operations of this user that the provider has not completed.
   std::int64_t under_way(const FabricUser& user) const;
 
+  // Of the provider shm: unlinks what a process that has ended left in /dev/shm, 5 MB an endpoint.
+  void remove_remains(PeerId peer);
+
   // Failed operations: how many so far, and the text of a peer's first; empty: none.
   std::int64_t failures() const { return failures_; }
   const std::string& failure(PeerId peer) const { return peers_[at(peer)].failure; }

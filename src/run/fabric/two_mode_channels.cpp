@@ -38,7 +38,7 @@ void TwoModeChannels::request(std::int32_t peer, Peer& p) {
       p.to_mode == ChannelMode::large || (p.to_mode == ChannelMode::small && !sizes_.is_pooled());
   if (p.has_requested || grants_by_itself) return;
   p.has_requested = true;
-  say(peer, {Kind::request});
+  say(peer, {Kind::request, ChannelMode::none, static_cast<std::int64_t>(p.to_send.size())});
 }
 
 // --- messages of other processes
@@ -46,7 +46,7 @@ void TwoModeChannels::request(std::int32_t peer, Peer& p) {
 void TwoModeChannels::take(std::int32_t peer, const ChannelMessage& message) {
   Peer& p = peers_[peer];
   switch (message.kind) {
-  case Kind::request: open(peer, p); break;
+  case Kind::request: open(peer, p, message.count); break;
   case Kind::grant:
     p.to_mode = message.mode;
     p.to_slots += message.count;
@@ -87,7 +87,7 @@ void TwoModeChannels::take(std::int32_t peer, const ChannelMessage& message) {
     p.mode = *p.offered;
     p.offered.reset();
     p.granted = p.mode == ChannelMode::large ? sizes_.large_slots : sizes_.is_pooled() ? 0 : sizes_.small_slots;
-    free_old(p);
+    free_old(peer, p);
     break;
   }
   }
@@ -102,8 +102,8 @@ void TwoModeChannels::fill(std::int32_t peer, Peer& p, const ChannelMessage& mes
   }
   --p.granted;
   ++p.filled[index(p.mode)];
-  ++p.messages;
   p.last_used = ++clock_;
+  if (++p.messages == sizes_.promoted_after && p.mode == ChannelMode::small) candidates_.push_back(peer);
   const bool is_eager = message.kind == Kind::eager;
   p.arrived.push_back({message.bytes, message.serial, p.mode, is_eager});
   if (is_eager) return;
@@ -114,7 +114,7 @@ void TwoModeChannels::fill(std::int32_t peer, Peer& p, const ChannelMessage& mes
 }
 
 // First contact, or a sender without slots of the pool.
-void TwoModeChannels::open(std::int32_t peer, Peer& p) {
+void TwoModeChannels::open(std::int32_t peer, Peer& p, std::int64_t wanted) {
   if (p.mode == ChannelMode::large || p.offered) return; // slots of the new channel are on the way
   if (!sizes_.is_pooled()) {
     if (p.mode != ChannelMode::none) return;
@@ -123,19 +123,19 @@ void TwoModeChannels::open(std::int32_t peer, Peer& p) {
     return say(peer, {Kind::grant, p.mode, p.granted});
   }
   p.mode = ChannelMode::small;
-  if (!std::exchange(p.wants_slots, true)) pool_waiting_.push_back(peer);
+  if (std::exchange(p.wanted, wanted) == 0) pool_waiting_.push_back(peer);
 }
 
-// In the order of the requests, so that no peer starves.
+// In the order of the requests, and no more than a peer has messages: an unused slot would be lost to the others.
 void TwoModeChannels::grant_from_pool() {
   while (!pool_waiting_.empty() && pool_free_ > 0) {
     const std::int32_t peer = pool_waiting_.front();
     Peer& p = peers_.at(peer);
     pool_waiting_.pop_front();
-    p.wants_slots = false;
+    const std::int64_t wanted = std::exchange(p.wanted, 0);
     if (p.mode != ChannelMode::small || p.offered) continue;
     const std::int64_t held = p.granted + p.filled[index(ChannelMode::small)];
-    const std::int64_t count = std::clamp(sizes_.most_of_pool - held, std::int64_t{1}, pool_free_);
+    const std::int64_t count = std::clamp(std::min(wanted, sizes_.most_of_pool - held), std::int64_t{1}, pool_free_);
     pool_free_ -= count;
     p.granted += count;
     say(peer, {Kind::grant, p.mode, count});
@@ -165,39 +165,49 @@ void TwoModeChannels::give_back_slot(std::int32_t peer, Peer& p, ChannelMode mod
   --p.filled[index(mode)];
   const bool of_pool = mode == ChannelMode::small && sizes_.is_pooled();
   if (of_pool) ++pool_free_;
-  if (mode == p.freeing) return free_old(p);
+  if (mode == p.freeing) return free_old(peer, p);
   if (of_pool || p.offered) return; // an offer is on the way: the sender leaves these slots
   ++p.granted;
+  const std::int64_t slots = mode == ChannelMode::large ? sizes_.large_slots : sizes_.small_slots;
+  if (p.granted + p.filled[index(mode)] > slots) violation_ = "more slots than a channel has";
   say(peer, {Kind::grant, mode, 1});
 }
 
-void TwoModeChannels::free_old(Peer& p) {
+void TwoModeChannels::free_old(std::int32_t peer, Peer& p) {
   if (p.freeing == ChannelMode::none || p.filled[index(p.freeing)] > 0) return;
-  if (p.freeing == ChannelMode::large) --large_;
+  if (p.freeing == ChannelMode::large) {
+    --large_;
+    std::erase(large_peers_, peer);
+  }
   p.freeing = ChannelMode::none;
 }
 
-// Promotes peers that have earned it, and makes room for them.
+// Promotes peers that have earned it, in the order in which they did, and makes room for them.
 void TwoModeChannels::change_modes() {
-  for (auto& [peer, p] : peers_) {
-    const bool is_settled = p.mode == ChannelMode::small && !p.offered && p.freeing == ChannelMode::none;
-    if (!is_settled || p.messages < sizes_.promoted_after) continue;
-    if (large_ < sizes_.most_large) {
-      offer(peer, p, ChannelMode::large);
-      continue;
-    }
-    if (!sizes_.demotes) return;
-    std::pair<const std::int32_t, Peer>* idle = nullptr;
-    for (auto& each : peers_) {
-      const Peer& other = each.second;
-      if (other.offered || other.freeing == ChannelMode::large) return; // room is being made
-      if (other.mode != ChannelMode::large || other.last_used > p.last_used) continue;
-      if (!idle || other.last_used < idle->second.last_used) idle = &each;
-    }
-    if (!idle) return;
-    idle->second.messages = 0; // it has to earn the next one
-    return offer(idle->first, idle->second, ChannelMode::small);
+  while (!candidates_.empty()) {
+    const std::int32_t peer = candidates_.front();
+    Peer& p = peers_.at(peer);
+    if (p.mode != ChannelMode::small || p.freeing != ChannelMode::none) return; // its last change is not over
+    if (large_ == sizes_.most_large) return make_room_for(p);
+    candidates_.pop_front();
+    offer(peer, p, ChannelMode::large);
+    large_peers_.push_back(peer);
   }
+}
+
+// Demotes the large channel that has been idle longest, if that is longer than the candidate has.
+void TwoModeChannels::make_room_for(const Peer& candidate) {
+  if (!sizes_.demotes) return candidates_.clear(); // nobody will ever make room
+  std::int32_t idle = -1;
+  for (const std::int32_t peer : large_peers_) {
+    const Peer& other = peers_.at(peer);
+    if (other.offered == ChannelMode::small || other.freeing == ChannelMode::large) return; // room is being made
+    if (other.offered || other.freeing != ChannelMode::none) continue; // its last change is not over
+    if (other.last_used < candidate.last_used && (idle < 0 || other.last_used < peers_.at(idle).last_used)) idle = peer;
+  }
+  if (idle < 0) return;
+  peers_.at(idle).messages = 0; // it has to earn the next one
+  offer(idle, peers_.at(idle), ChannelMode::small);
 }
 
 void TwoModeChannels::offer(std::int32_t peer, Peer& p, ChannelMode mode) {
@@ -245,7 +255,7 @@ void TwoModeChannels::append_state(std::vector<std::int64_t>& words) const {
     add(peer), add(static_cast<std::int64_t>(p.to_mode)), add(p.to_slots), add(p.has_requested);
     add(static_cast<std::int64_t>(p.mode)), add(p.filled[1]), add(p.filled[2]), add(p.granted);
     add(p.offered ? static_cast<std::int64_t>(*p.offered) : -1), add(static_cast<std::int64_t>(p.freeing));
-    add(p.wants_slots), add(std::min(p.messages, sizes_.promoted_after));
+    add(p.wanted), add(std::min(p.messages, sizes_.promoted_after));
     add(std::lower_bound(times.begin(), times.end(), p.last_used) - times.begin());
     add(static_cast<std::int64_t>(p.to_send.size()));
     for (const Waiting& w : p.to_send) add(w.bytes), add(w.serial);
@@ -256,6 +266,8 @@ void TwoModeChannels::append_state(std::vector<std::int64_t>& words) const {
   }
   add(static_cast<std::int64_t>(pool_waiting_.size()));
   for (const std::int32_t peer : pool_waiting_) add(peer);
+  add(static_cast<std::int64_t>(candidates_.size()));
+  for (const std::int32_t peer : candidates_) add(peer);
 }
 
 } // namespace kumihimo::fabric

@@ -45,7 +45,7 @@ struct ChannelSizes { // of K by default
 // What one process tells another.
 struct ChannelMessage {
   enum class Kind : std::uint8_t {
-    request,  // sender: I have messages; give me slots
+    request,  // sender: I have `count` messages; give me slots
     grant,    // receiver: `count` slots of `mode`, which was settled before
     eager,    // sender: a message, in a slot
     announce, // sender: a long message, in a slot
@@ -138,7 +138,7 @@ class TwoModeChannels {
     std::int64_t granted = 0;    // to the sender and not used yet, of `mode`
     std::optional<ChannelMode> offered;
     ChannelMode freeing = ChannelMode::none; // confirmed away; freed when emptied
-    bool wants_slots = false;                // of the pool
+    std::int64_t wanted = 0;                 // slots of the pool
     std::int64_t messages = 0, last_used = 0;
     ShortQueue<Arrived> arrived;
   };
@@ -147,16 +147,19 @@ class TwoModeChannels {
   void request(std::int32_t peer, Peer& p);
   void fill(std::int32_t peer, Peer& p, const ChannelMessage& message);
   void give_back_slot(std::int32_t peer, Peer& p, ChannelMode mode);
-  void open(std::int32_t peer, Peer& p);
+  void open(std::int32_t peer, Peer& p, std::int64_t wanted);
   void grant_from_pool();
   void change_modes();
   void offer(std::int32_t peer, Peer& p, ChannelMode mode);
-  void free_old(Peer& p);
+  void make_room_for(const Peer& candidate);
+  void free_old(std::int32_t peer, Peer& p);
   void say(std::int32_t peer, ChannelMessage message) { outgoing_.push_back({peer, message}); }
 
   ChannelSizes sizes_;
   std::map<std::int32_t, Peer> peers_;
   std::deque<std::int32_t> pool_waiting_; // in the order of their requests
+  std::deque<std::int32_t> candidates_;   // for large channels
+  std::vector<std::int32_t> large_peers_; // that have one, or are offered it, or are leaving it
   std::int64_t pool_free_;
   std::int64_t large_ = 0; // with offered ones and those that are still to be freed
   std::int64_t clock_ = 0;

@@ -298,7 +298,10 @@ transport::Transport::Progress MpiTransport::progress() {
     }
   }
   if (!is_single_node_ && network_->busy()) moved |= network_->progress();
-  if (network_->error()) return fail(*network_->error());
+  if (network_->error()) {
+    has_lost_peers_ |= network_->has_lost_peers();
+    return fail(*network_->error());
+  }
   if (!moved) return Progress::nothing;
   waiting_.reset();
   has_moved_ = true;

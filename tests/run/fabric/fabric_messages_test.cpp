@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <filesystem>
 #include <numeric>
 #include <random>
 
@@ -322,7 +323,10 @@ TEST_P(FabricMessagesTest, A_killed_peer_is_an_error_that_names_it) {
     EXPECT_NE(after.error().sentence().find("rank 1 of the communicator"), std::string::npos)
         << after.error().sentence();
     EXPECT_LT(seconds, 5);
+    EXPECT_TRUE(messages.has_lost_peers());
     waitpid(child, nullptr, 0);
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+      EXPECT_FALSE(entry.path().filename().string().starts_with(std::to_string(child) + ":")) << entry.path();
     munmap(meeting, sizeof(Meeting));
   }
 }

@@ -30,6 +30,8 @@ class MpiNetwork {
   virtual std::vector<std::int32_t> awaited() const = 0; // peers of the messages under way
   // Gives up all messages under way and touches them no more. `reason` becomes error() unless there is one already.
   virtual void abandon(const Error& reason) = 0;
+  // Whether the error is that a process has ended or cannot be reached: then nothing collective is done any more.
+  virtual bool has_lost_peers() const { return false; }
   // Collective, before the communicator is freed and while MPI still works.
   virtual void close() {}
 

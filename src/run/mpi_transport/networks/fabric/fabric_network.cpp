@@ -71,6 +71,8 @@ class FabricNetwork final : public MpiNetwork {
   std::vector<std::int32_t> awaited() const override { return messages_.awaited(); }
   void abandon(const Error& reason) override { messages_.abandon(reason), note_error(); }
 
+  bool has_lost_peers() const override { return messages_.has_lost_peers(); }
+
   // No rank closes its connections while another still needs them: to get its last bytes, or to hand on its own.
   void close() override {
     if (error_) return;
