@@ -72,7 +72,9 @@ def ucx(test: str, size: int, transports: str, iterations: int, port: int) -> li
     server = subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         time.sleep(0.3)
-        done = subprocess.run([*line, "127.0.0.1"], env=environment, capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(
+            [*line, "127.0.0.1"], env=environment, capture_output=True, text=True, timeout=20, check=False
+        )
         numbers = [row for row in done.stdout.splitlines() if re.match(r"^(Final:)?\s*[\d.]+(\s+[\d.]+)+", row)]
         return re.findall(r"[\d.]+", numbers[-1]) if done.returncode == 0 and numbers else None
     except subprocess.TimeoutExpired:

@@ -362,6 +362,10 @@ int main(int argc, char** argv) {
   for (std::byte*& part : mapped) part = static_cast<std::byte*>(map(most_bytes));
   const pid_t child = fork();
   self = child == 0 ? 1 : 0;
+  cpu_set_t own; // a processor each, if there are two
+  CPU_ZERO(&own);
+  CPU_SET(self, &own);
+  sched_setaffinity(0, sizeof own, &own);
   {
     Loop loop(provider);
     fabric::PortOptions options;

@@ -36,9 +36,11 @@ def command(
     """
     if messages < 1:
         raise wrong_value("--messages must be at least 1", messages)
-    found = [patterns.of_file(traffic)] if traffic else [
-        patterns.by_name(pattern, number, messages) for number in numbers_of(ranks)
-    ]
+    found = (
+        [patterns.of_file(traffic)]
+        if traffic
+        else [patterns.by_name(pattern, number, messages) for number in numbers_of(ranks)]
+    )
     if as_json:
         return output.print_results_json([as_object(each) for each in found])
     title = "Bytes of the process with most peers"

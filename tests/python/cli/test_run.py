@@ -315,7 +315,7 @@ def test_a_network_is_one_of_those_of_the_table() -> None:
     assert tuple(rows) == networks.NETWORKS
     assert networks.checked(None) == ""
     assert networks.checked("fabric") == "fabric"
-    with pytest.raises(BadInput, match="--network must be one of mpi, fabric .*'fabrik'.*fabric"):
+    with pytest.raises(BadInput, match=r"--network must be one of mpi, fabric .*'fabrik'.*fabric"):
         networks.checked("fabrik")
 
 

@@ -3,7 +3,6 @@
 #include "fabric/two_mode_channels.hpp"
 
 #include <gtest/gtest.h>
-
 #include <malloc.h>
 
 #include <algorithm>

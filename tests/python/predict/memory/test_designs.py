@@ -47,7 +47,7 @@ def test_patterns_have_their_peers() -> None:
     assert patterns.by_name("recursive_doubling", 1_000_000, 15).peers == 20
     assert patterns.by_name("halo:26", 8, 1).peers == 7
     assert patterns.by_name("12", 100, 1).peers == 12
-    with pytest.raises(BadInput, match="--pattern must be one of all.*'ringg'.*ring"):
+    with pytest.raises(BadInput, match=r"--pattern must be one of all.*'ringg'.*ring"):
         patterns.by_name("ringg", 4, 1)
 
 
