@@ -8,12 +8,12 @@ from pathlib import Path
 from kumihimo.cli import options, output
 from kumihimo.cli.options import option
 from kumihimo.predict.memory import patterns
-from kumihimo.predict.memory.designs import DESIGNS, PROMOTED_AFTER, PUBLISHED, PatternOfRank, library
+from kumihimo.predict.memory.designs import DESIGNS, PROMOTED_AFTER, PUBLISHED, PatternOfRank, library, state
 from kumihimo.text.errors import wrong_value
 
 RANKS = "100,1000,10000,82944,100000,1000000"
 MOST_RANKS = 2**31 - 1
-COLUMNS = ("ranks>", "peers>", *(f"{name}>" for name in DESIGNS), "library>")
+COLUMNS = ("ranks>", "peers>", *(f"{name}>" for name in DESIGNS), "tables>", "library>")
 STEPS = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 
@@ -64,11 +64,11 @@ def numbers_of(text: str) -> list[int]:
 
 def as_object(pattern: PatternOfRank) -> dict:
     bytes_of = {name.replace(" ", "_"): design(pattern) for name, design in DESIGNS.items()}
-    return {**asdict(pattern), "bytes": bytes_of, "library_bytes": library(pattern)}
+    return {**asdict(pattern), "bytes": bytes_of, "table_bytes": state(pattern), "library_bytes": library(pattern)}
 
 
 def row(pattern: PatternOfRank) -> tuple[str, ...]:
-    sizes = (*(design(pattern) for design in DESIGNS.values()), library(pattern))
+    sizes = (*(design(pattern) for design in DESIGNS.values()), state(pattern), library(pattern))
     return (str(pattern.ranks), str(pattern.peers), *map(text_of, sizes))
 
 

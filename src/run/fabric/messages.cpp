@@ -213,6 +213,7 @@ void FabricMessages::receive(transport::ReceiveRequest& message) {
     unexpected_.erase(found);
     if (early.bytes != message.bytes) return refuse(receiving, early.bytes, early.announced);
     if (!early.announced) {
+      if (early.bytes % message.element_bytes() != 0) return fail(transport::wrong_elements(message, early.bytes));
       if (early.bytes > 0) message.take(early.data.data(), early.bytes);
       give_credit(key.peer);
       return finish(receiving);
@@ -391,6 +392,7 @@ void FabricMessages::look_at_failures() {
   for (const std::int32_t rank : awaited()) {
     const std::string& text = port_->failure(peers_.at(rank).id);
     if (text.empty()) continue;
+    port_->remove_remains(peers_.at(rank).id);
     has_lost_peers_ = true;
     return fail(failed(fmt::format("rank {} of the communicator does not answer over {}", rank, port_->provider()),
                        text, "check that it still runs, and the links to its node"));

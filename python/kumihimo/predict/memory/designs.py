@@ -22,7 +22,9 @@ ADDRESS, CONNECTION = 381, 19_000
 # The network fabric (src/run/fabric): receives of 64 B + 4 KiB, 64 an engine, of 2 engines, shared by all peers; and
 # of each rank its address card, of each peer an entry.
 SHARED_RECEIVES = 2 * 64 * (64 + 4096)
-CARD, ENTRY = 64, 96
+CARD, ENTRY = 64, 300
+# Of a peer in the tables of two_mode_channels.hpp: its node of the map.
+STATE = 224
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,11 @@ def pooled(pattern: PatternOfRank) -> int:
 def fabric(pattern: PatternOfRank) -> int:
     """The network fabric as it is: shared receives, and puts into the program's own buffers."""
     return SHARED_RECEIVES + CARD * pattern.ranks + ENTRY * pattern.peers
+
+
+def state(pattern: PatternOfRank) -> int:
+    """Tables of the designs with two modes, beside their slots."""
+    return STATE * pattern.peers
 
 
 def library(pattern: PatternOfRank) -> int:
