@@ -212,6 +212,8 @@ void TwoModeChannels::make_room_for(const Peer& candidate) {
 
 void TwoModeChannels::offer(std::int32_t peer, Peer& p, ChannelMode mode) {
   p.offered = mode;
+  // A request of the old mode is answered by this; granted later, its slots would stay unused.
+  if (std::exchange(p.wanted, 0) > 0) std::erase(pool_waiting_, peer);
   large_ += mode == ChannelMode::large;
   const bool none_yet = mode == ChannelMode::small && sizes_.is_pooled();
   say(peer, {Kind::offer, mode, mode == ChannelMode::large ? sizes_.large_slots : none_yet ? 0 : sizes_.small_slots});
