@@ -112,10 +112,10 @@ def collective_seconds(kind: str, algorithm: str, size: int, ranks: int, network
     apart = [] if network == "shared memory" else ["--ranks-per-node", "1"]
     environment = {**os.environ, **LOOPBACK, "KUMIHIMO_NETWORK": "mpi" if network == "shared memory" else network}
     line = [KUMIHIMO, "bench", kind, "-a", algorithm, "--bytes", str(size), "--ranks", str(ranks), "--mpi", family]
-    done = subprocess.run([*line, *apart, "--json", "-"], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([*line, *apart, "--json"], env=environment, capture_output=True, text=True, check=False)
     try:
         row = json.loads(done.stdout)["results"][0]
-        return row["seconds"]["median"], row["library"]["seconds"]["median"]
+        return row["seconds"], row["library"]["seconds"]
     except (ValueError, KeyError, IndexError, TypeError):
         print(f"{kind} {network}: {done.stderr.strip()[-300:]}", file=sys.stderr)
         return None
