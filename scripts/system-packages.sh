@@ -52,6 +52,7 @@ packages_of_build() {
   for package in $(absent_headers libboost-dev=boost/multi_array.hpp); do want "$package"; done # AMGCL's
   # A flow graph that the tasks of kumihimo app lu are compared with.
   for package in $(absent_headers libtbb-dev=oneapi/tbb/flow_graph.h); do want "$package"; done
+  for package in $(absent_headers libfabric-dev=rdma/fi_rma.h); do want "$package"; done # of the network fabric
   # MPI libraries are opened at run time: a build needs none, and what runs on MPI needs one of them.
   has_mpi mpirun.openmpi libmpi.so.40 || want openmpi-bin
   has_mpi mpiexec.hydra libmpich.so.12 || want mpich
@@ -106,6 +107,7 @@ packages_of_tsan() {
 packages_of_bench() {
   local package
   for package in $(absent_headers libbenchmark-dev=benchmark/benchmark.h); do need "$package"; done
+  has ucx_perftest || want ucx-utils
   has smpirun || want libsimgrid-dev
   has ip || want iproute2
   has gmap || has scotch_gmap || want scotch
@@ -144,6 +146,7 @@ names() {
     [libomp-dev]="libomp-dev (LLVM's OpenMP runtime with Archer)" [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
     [libpetsc-real-dev]="libpetsc-real-dev (PETSc, a peer of the sparse and finite element benchmarks)"
     [libeigen3-dev]="libeigen3-dev (Eigen 3.4, linear algebra)"
+    [libfabric-dev]="libfabric-dev (the network fabric of run)" [ucx-utils]="ucx-utils (ucx_perftest, a peer of the fabric benchmark)"
     [libhypre-dev]="libhypre-dev (a program of the placement benchmark)"
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
     [lammps]="lammps (the unmodified program of the demo and the placement benchmark)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [scotch]="scotch (gmap, a peer of the placement benchmark)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)" [python3-otf2]="python3-otf2 (traces in OTF2)" [python3-six]="python3-six (for python3-otf2)"

@@ -12,6 +12,8 @@ bool check_abi(const Library& library, int rank, int ranks);
 bool check_transport(const Library& library, int rank, int ranks);
 // Briefly, over both at once.
 bool check_mixed_transport(const Library& library, int rank, int ranks);
+// One-sided writes over each provider of libfabric that is here.
+bool check_remote_memory(mpi_job::MpiJob& job);
 // A wait must drive the library: a message of the program's own is under way meanwhile.
 bool check_progress_of_the_library(const Library& library, int rank, int ranks);
 // Every algorithm on several shapes, `draws` cases each, against the golden copy; 0: one case on one shape, of

@@ -24,10 +24,11 @@ struct FakeWorld {
   std::array<Handle, 4> handlers = {11, 11, 11, 11}; // of errors, by communicator: 11 is one of the program's
   Handle handler_at_split = 0;                       // of the communicator that is split
   int handlers_held = 0;
-  bool cancels = true;         // whether a cancelled receive is given back
-  std::int64_t others_say = 0; // in agreements on a largest value
-  int others_say_from = 1;     // the how-manieth such agreement
-  std::int64_t sum_says = 0;   // all others together
+  bool cancels = true;            // whether a cancelled receive is given back
+  std::int64_t others_say = 0;    // in agreements on a largest value
+  int others_say_from = 1;        // the how-manieth such agreement
+  int others_say_until = 1 << 30; // and the last one
+  std::int64_t sum_says = 0;      // all others together
   int largest_asked = 0;
   int communicators_freed = 0, allreduces = 0;
   std::int32_t own_requests = 0, times_driven = 0; // those that are never complete
@@ -73,7 +74,8 @@ inline int allreduce(const void* mine, void* all, int count, Handle type, Handle
       std::memcpy(&value, static_cast<const std::int64_t*>(mine) + i, sizeof value);
     else
       std::memcpy(&narrow, static_cast<const std::int32_t*>(mine) + i, sizeof narrow), value = narrow;
-    if (op == static_cast<Handle>(Operation::max) && w.largest_asked >= w.others_say_from)
+    if (op == static_cast<Handle>(Operation::max) && w.largest_asked >= w.others_say_from &&
+        w.largest_asked <= w.others_say_until)
       value = std::max(value, w.others_say);
     if (op == static_cast<Handle>(Operation::sum)) value += w.sum_says;
     if (wide)

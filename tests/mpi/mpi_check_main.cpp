@@ -1,7 +1,7 @@
-// mpi_check LIBMPI [brief | unequal]: under mpirun, checks the MPI back end and every algorithm over that library.
-// brief: one case for each algorithm and a few messages, for libraries that take milliseconds a call where ranks
-// outnumber processors. unequal: how a job ends whose ranks call with different counts.
-// Exit code 0: all ranks found all right.
+// mpi_check LIBMPI [brief | fabric | unequal]: under mpirun, checks the MPI back end and every algorithm over that
+// library. brief: one case for each algorithm and a few messages, for libraries that take milliseconds a call where
+// ranks outnumber processors. fabric: messages, collectives and remote memory over libfabric, all of whose ranks are
+// nodes. unequal: how a job ends whose ranks call with different counts. Exit code 0: all ranks found all right.
 #include "checks.hpp"
 
 #include <cstdio>
@@ -33,17 +33,25 @@ bool check_briefly(mpi_job::MpiJob& job) {
   return check_collectives(job, 0) && good;
 }
 
+bool check_fabric(mpi_job::MpiJob& job) {
+  bool good = check_transport(job.library(), job.rank(), job.ranks());
+  good = check_remote_memory(job) && good;
+  return check_collectives(job, job.ranks() == 2 ? 1 : 0) && good;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
   const std::string extent = argc == 3 ? argv[2] : "";
-  if (argc != 2 && extent != "brief" && extent != "unequal")
-    return std::fputs("usage: mpi_check LIBMPI [brief | unequal]\n", stderr), 2;
+  if (argc != 2 && extent != "brief" && extent != "fabric" && extent != "unequal")
+    return std::fputs("usage: mpi_check LIBMPI [brief | fabric | unequal]\n", stderr), 2;
   const Result<std::unique_ptr<mpi_job::MpiJob>> started = mpi_job::MpiJob::start(argv[1]);
   if (!started) return std::fprintf(stderr, "%s\n", started.error().sentence().c_str()), 2;
   mpi_job::MpiJob& job = **started;
   if (extent == "unequal") return measure_unequal_counts(job), 1;
-  const bool good = job.all(extent == "brief" ? check_briefly(job) : check_all(job));
+  const bool good = job.all(extent == "brief"    ? check_briefly(job)
+                            : extent == "fabric" ? check_fabric(job)
+                                                 : check_all(job));
   if (job.prints())
     std::printf("%s, %d ranks: %s\n", job.library().version.c_str(), job.ranks(), good ? "good" : "bad");
   return good ? 0 : 1;

@@ -176,8 +176,9 @@ bool check_case(const Library& library, const Case& test, int rank, int ranks, i
 // One rank's program asks for more than tags can tell apart: all ranks refuse it where any two need tags, and none does
 // where all share memory.
 bool check_demands_of_one_rank(const Library& library, int rank, int ranks) {
-  Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(
-      library, library.constants.comm_world, {.node_of_rank = nodes_of(ranks, 2), .tag_upper_bound = 32767});
+  Result<std::unique_ptr<MpiTransport>> transport =
+      MpiTransport::create(library, library.constants.comm_world,
+                           {.node_of_rank = nodes_of(ranks, 2), .tag_upper_bound = 32767, .network = "mpi"});
   if (!transport) return std::fprintf(stderr, "%s\n", transport.error().sentence().c_str()), false;
   transport::Demands demands;
   if (rank == 0) demands.window = 1 << 20;

@@ -74,6 +74,11 @@ def command(
     shape: option(
         "--shape -s SHAPE", "Shape of the job's nodes, in rank order: 4x3x2 [default: what KUMIHIMO_SHAPE says]."
     ) = None,
+    network: option(
+        "--network NAME",
+        "Network between nodes: mpi (messages of the MPI library) or fabric (libfabric) "
+        "[default: what KUMIHIMO_NETWORK says, else mpi].",
+    ) = None,
     reproducible: option("--reproducible", "Fix the order of float reductions: same bits in every run.") = False,
     exact_sums: option("--exact-sums", "Round float sums once: same bits on any number of ranks.") = False,
     no_reorder: option("--no-reorder", "Leave the ranks of topologies as the MPI library orders them.") = False,
@@ -90,12 +95,13 @@ def command(
     summary cannot be written. With --asserts, --junit or --repeat it records the program too, as `record` does, and
     checks its performance asserts: 1 if one is missed, 2 if one cannot be read."""
     from kumihimo.processes import launcher_environment
-    from kumihimo.run import preload, preload_obstacles
+    from kumihimo.run import networks, preload, preload_obstacles
 
     mode = "exact" if exact_sums else "order" if reproducible else ""
     settings = {
         "ALGORITHM": checked_algorithm(",".join(algorithm) if algorithm else None, mode),
         "SHAPE": checked_shape(os.environ.get(allocation.SHAPE, "") if shape is None else shape),
+        "NETWORK": networks.checked(network),
         "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
         "KERNELS": wisdom_for(wisdom, no_wisdom),
         "REPRODUCIBLE": mode,

@@ -33,6 +33,7 @@ VERBS: tuple[str, ...] = (
         "verify",
         "simulate",
         "simulate app",
+        "simulate memory",
         "campaign",
         "campaign show",
         "place",

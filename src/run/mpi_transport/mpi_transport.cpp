@@ -65,6 +65,7 @@ MpiTransport::MpiTransport(const mpi::Library& library, mpi::Handle communicator
 MpiTransport::~MpiTransport() {
   int finalized = 0;
   if (!complete_ || has_lost_peers_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
+  network_->close();
   free_communicators();
 }
 
@@ -93,8 +94,10 @@ Status MpiTransport::set_up() {
     const Result<bool> crowded = is_kernel_oversubscribed();
     if (Status status = crowded ? Status(Nothing{}) : Status(crowded.error()); !status) return status;
     if (*crowded) waiting_ = shared_memory::SpinWait(true);
-    network_ = TRY(open_network({library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes},
-                                options_.network));
+    OpenedNetwork opened = TRY(open_network(
+        {library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes}, options_.network));
+    network_ = std::move(opened.network);
+    note_ = std::move(opened.note);
   }
   complete_ = true;
   if (is_single_node_) free_communicators();
@@ -311,7 +314,10 @@ transport::Transport::Progress MpiTransport::progress() {
     }
   }
   if (!is_single_node_ && network_->busy()) moved |= network_->progress();
-  if (network_->error()) return fail(*network_->error());
+  if (network_->error()) {
+    has_lost_peers_ |= network_->has_lost_peers();
+    return fail(*network_->error());
+  }
   if (!moved) return Progress::nothing;
   waiting_.reset();
   has_moved_ = true;

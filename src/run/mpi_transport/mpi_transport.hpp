@@ -53,7 +53,9 @@ class MpiTransport final : public transport::Transport {
   bool yields_at_once() const { return waiting_.yields_at_once(); } // ranks outnumber the processors that they share
   bool has_failed() const override { return network_->error().has_value(); }
   bool has_single_copies() const override { return node_ranks_ == 1 || (memory_ && memory_->is_readable()); }
-  std::string_view note() const override { return memory_ ? memory_->note() : std::string_view(); }
+  std::string_view note() const override {
+    return note_.empty() && memory_ ? std::string_view(memory_->note()) : std::string_view(note_);
+  }
 
  private:
   struct Neighbour {
@@ -98,6 +100,7 @@ class MpiTransport final : public transport::Transport {
   std::vector<std::unique_ptr<Neighbour>> neighbours_; // by rank; null: on another node
   std::vector<Neighbour*> active_;                     // with messages under way
   std::shared_ptr<mpi::LibraryProgress> library_progress_;
+  std::string note_;                    // of the network
   std::unique_ptr<MpiNetwork> network_; // never null; its error is the transport's
   shared_memory::SpinWait waiting_;
   bool has_lost_peers_ = false; // by the time limit, or a process that has ended

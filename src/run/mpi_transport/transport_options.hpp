@@ -19,7 +19,7 @@ struct TransportOptions {
   std::int64_t tag_upper_bound = -1; // at most MPI_TAG_UB; -1: MPI_TAG_UB
   // Of one message of the MPI library, which counts in int. Longer ones travel in parts, in order, with one tag.
   std::int64_t most_at_once_bytes = std::int64_t{1} << 30;
-  std::string network{wanted_network()}; // a row of networks.def; empty: the first that every rank can use
+  std::string network{wanted_network()}; // a row of networks.def; empty: the first
   double timeout_seconds = 0;            // fails after this time without any movement in a run; 0: never
 };
 

@@ -14,7 +14,8 @@ from by_sessions import PROGRAM as SESSIONS
 from kumihimo import _plan
 from kumihimo.cli import run
 from kumihimo.processes import mpi
-from kumihimo.run import preload
+from kumihimo.run import networks, preload
+from kumihimo.text.errors import BadInput
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 PROGRAM = """
@@ -308,6 +309,16 @@ names.MPI_Finalize()
 
 
 @pytest.mark.mpi
+def test_a_network_is_one_of_those_of_the_table() -> None:
+    table = Path(__file__).parents[3] / "src/run/mpi_transport/networks/networks.def"
+    rows = re.findall(r"^KUMIHIMO_NETWORK\((\w+)\)", table.read_text(encoding="utf-8"), re.M)
+    assert tuple(rows) == networks.NETWORKS
+    assert networks.checked(None) == ""
+    assert networks.checked("fabric") == "fabric"
+    with pytest.raises(BadInput, match=r"--network must be one of mpi, fabric .*'fabrik'.*fabric"):
+        networks.checked("fabrik")
+
+
 def test_a_program_by_sessions_alone_runs_and_is_not_counted(tmp_path: Path) -> None:
     installation = next((i for i in mpi.discover() if i.family == "mpich"), None)
     if installation is None or preload.suffix_of(installation.library) == ".so":

@@ -20,6 +20,7 @@ from kumihimo.testbed import testbeds
 ROOT = Path(__file__).resolve().parents[3]
 NEWEST = ROOT / "build/mpi"
 OURS = ("kumihimo", "run", "--algorithm", "trinaryx6", "--timeout")
+FABRIC = ("kumihimo", "run", "--network", "fabric", "--algorithm", "trinaryx6", "--timeout")
 pytestmark = [pytest.mark.mpi, NEEDS_NAMESPACES]
 own_testbeds = pytest.fixture(autouse=True)(own_testbeds)
 
@@ -59,7 +60,11 @@ def left() -> list[str]:
     return [name for pid in below(testbeds.find(None).keeper) if (name := command_of(pid)) not in ("sleep", "unshare")]
 
 
-@pytest.mark.parametrize("ours", [(), (*OURS, "60s", "--")], ids=["library", "ours"])
+@pytest.mark.parametrize(
+    "ours",
+    [(), (*OURS, "60s", "--"), (*FABRIC, "60s", "--")],
+    ids=["library", "ours", "fabric"],
+)
 def test_a_program_goes_on_when_a_link_that_was_cut_is_healed(launcher, ours):
     with running(*ours, *launcher, "20") as process:
         right("cut", "0-1")
@@ -75,9 +80,13 @@ def test_a_program_goes_on_when_a_link_that_was_cut_is_healed(launcher, ours):
     ("ours", "told"),
     [
         (("--algorithm", "ring"), "no message arrived within the time limit of 3 s: none from rank 1;"),
+        (
+            ("--network", "fabric", "--algorithm", "ring"),
+            "no message arrived within the time limit of 3 s: none from rank 1;",
+        ),
         (("--no-wisdom",), "MPI_Allreduce did not return within the time limit of 3 s: no answer over TCP from node1;"),
     ],
-    ids=["ours", "library"],
+    ids=["ours", "fabric", "library"],
 )
 def test_a_call_that_waits_behind_a_cut_link_says_for_whom(launcher, ours, told):
     two = ["2" if word == "8" else word for word in launcher]
@@ -111,3 +120,14 @@ def test_run_on_a_part_of_a_testbed_knows_the_shape_of_that_part(launcher):
     )
     assert told.returncode == 0, told.stderr
     assert "mesh 2mx2x2" in told.stderr or "torus 2mx2x2" in told.stderr, told.stderr
+
+
+def test_a_killed_process_is_named_by_those_that_wait_for_it_over_fabric(launcher):
+    four = ["4" if word == "8" else word for word in launcher]
+    with running("kumihimo", "run", "--network", "fabric", "--algorithm", "ring", "--", *four, "100000") as process:
+        right("kill", "2")
+        err = process.communicate(timeout=PATIENCE * 120)[1]
+        assert process.returncode != 0 or "rank 0 wrote no summary" in err
+        assert "is used instead" not in err, err
+    until(lambda: not left(), "the program has ended")
+    assert not list(Path("/dev/shm").glob("kumihimo*"))

@@ -13,11 +13,21 @@ class NetworkTest : public ::testing::Test {
   NetworkContext context_{library_, mpi::testing::own_handle};
 };
 
-TEST_F(NetworkTest, TheFirstThatCanBeUsedIsTaken) {
-  const auto network = open_network(context_, "");
-  ASSERT_TRUE(network.ok()) << network.error().sentence();
-  EXPECT_FALSE((*network)->busy());
-  EXPECT_TRUE(open_network(context_, networks().back().name).ok());
+TEST_F(NetworkTest, TheFirstIsTakenWithoutAName) {
+  const auto opened = open_network(context_, "");
+  ASSERT_TRUE(opened.ok()) << opened.error().sentence();
+  EXPECT_FALSE(opened->network->busy());
+  EXPECT_EQ(opened->note, "");
+  EXPECT_TRUE(open_network(context_, networks().front().name).ok());
+}
+
+TEST_F(NetworkTest, ANetworkThatAnotherRankCannotUseIsReplacedByTheFirstAndTheReasonIsGiven) {
+  mpi::testing::FakeWorld::now().others_say = 1;
+  mpi::testing::FakeWorld::now().others_say_from = 4; // behind the name and the machine: whether there is a port
+  mpi::testing::FakeWorld::now().others_say_until = 5;
+  const auto opened = open_network(context_, "fabric");
+  ASSERT_TRUE(opened.ok()) << opened.error().sentence();
+  EXPECT_NE(opened->note.find("the network mpi is used instead of fabric: "), std::string::npos) << opened->note;
 }
 
 TEST_F(NetworkTest, AnUnknownNameIsRefusedAndTheKnownOnesAreTold) {
@@ -27,7 +37,6 @@ TEST_F(NetworkTest, AnUnknownNameIsRefusedAndTheKnownOnesAreTold) {
     EXPECT_NE(network.error().sentence().find(word), std::string::npos) << network.error().sentence();
 }
 
-// A network that this rank cannot use is passed over; so is one that another rank cannot.
 TEST_F(NetworkTest, ATagBoundThatTheLibraryHasNotLeavesNone) {
   context_.tag_upper_bound = 3;
   const auto network = open_network(context_, "");

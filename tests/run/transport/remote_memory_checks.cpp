@@ -16,7 +16,7 @@ constexpr int many_turns = 200; // in which a put that must wait could have been
 
 // One rank's part of a check.
 struct Part {
-  Part(Rank self, Transport& transport) : rank(self), transport(transport), memory(*transport.remote_memory()) {}
+  Part(Rank self, Transport& driven) : rank(self), transport(driven), memory(*driven.remote_memory()) {}
   Rank rank;
   Transport& transport;
   RemoteMemory& memory;

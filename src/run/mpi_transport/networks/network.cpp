@@ -24,7 +24,7 @@ Result<std::int32_t> position_of(std::string_view name) {
   std::vector<std::string_view> names;
   for (const NetworkKind& kind : all) names.push_back(kind.name);
   return wrong_value(fmt::format("KUMIHIMO_NETWORK must be one of {}", fmt::join(names, ", ")),
-                     fmt::format("'{}'", name), "leave it unset for the first that every rank can use");
+                     fmt::format("'{}'", name), fmt::format("leave it unset for {}", all.front().name));
 }
 
 } // namespace
@@ -48,7 +48,7 @@ Status check_network(std::string_view name) {
   return position ? Status(Nothing{}) : Status(position.error());
 }
 
-Result<std::unique_ptr<MpiNetwork>> open_network(const NetworkContext& context, std::string_view name) {
+Result<OpenedNetwork> open_network(const NetworkContext& context, std::string_view name) {
   const Result<std::int32_t> position = position_of(name);
   const auto kinds = static_cast<std::int32_t>(networks().size());
   const std::int32_t mine = position ? *position : kinds + 1, ends[2] = {mine, kinds + 1 - mine};
@@ -60,14 +60,20 @@ Result<std::unique_ptr<MpiNetwork>> open_network(const NetworkContext& context, 
   if (most[0] + most[1] != kinds + 1)
     return wrong_value("KUMIHIMO_NETWORK must be the same on all ranks", {},
                        "export it to all of them, or leave it unset");
-  Status last = Nothing{};
-  for (const NetworkKind& kind : networks()) {
-    if (!name.empty() && kind.name != name) continue;
+  const auto make = [&](const NetworkKind& kind) -> Result<std::unique_ptr<MpiNetwork>> {
     Result<std::unique_ptr<MpiNetwork>> made = kind.make(context);
-    last = agree(context.library, context.communicator, made ? Status(Nothing{}) : Status(made.error()));
-    if (last) return made;
-  }
-  return last.error();
+    const Status all = agree(context.library, context.communicator, made ? Status(Nothing{}) : Status(made.error()));
+    if (!all) return all.error();
+    return made;
+  };
+  const NetworkKind& usual = networks().front();
+  const NetworkKind& wanted = name.empty() ? usual : networks()[static_cast<std::size_t>(*position)];
+  Result<std::unique_ptr<MpiNetwork>> made = make(wanted);
+  if (made) return OpenedNetwork{std::move(*made), {}};
+  if (&wanted == &usual) return made.error();
+  const std::string why = made.error().elsewhere ? "another rank cannot use it" : made.error().problem;
+  return OpenedNetwork{TRY(make(usual)),
+                       fmt::format("the network {} is used instead of {}: {}", usual.name, wanted.name, why)};
 }
 
 Status agree(const mpi::Library& library, mpi::Handle communicator, const Status& mine) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,10 @@ class MpiNetwork {
   virtual std::vector<std::int32_t> awaited() const = 0; // peers of the messages under way
   // Gives up all messages under way and touches them no more. `reason` becomes error() unless there is one already.
   virtual void abandon(const Error& reason) = 0;
+  // Whether the error is that a process has ended or cannot be reached: then nothing collective is done any more.
+  virtual bool has_lost_peers() const { return false; }
+  // Collective, before the communicator is freed and while MPI still works.
+  virtual void close() {}
 
   const std::optional<Error>& error() const { return error_; } // the first
 
@@ -46,11 +51,11 @@ struct NetworkContext {
 
 struct NetworkKind {
   std::string_view name;
-  // Collective. Error: this rank cannot reach its peers by such a network; then every rank tries the next one.
+  // Collective. Error: this rank cannot reach its peers by such a network; then every rank takes the first row's.
   Result<std::unique_ptr<MpiNetwork>> (*make)(const NetworkContext& context);
 };
 
-// The rows of networks.def, in the order in which they are tried.
+// The rows of networks.def.
 const std::vector<NetworkKind>& networks();
 
 // The name in the environment variable KUMIHIMO_NETWORK; empty: none.
@@ -59,9 +64,14 @@ std::string_view wanted_network();
 // Error: a name that no network has.
 Status check_network(std::string_view name);
 
-// The network named, or without a name the first that every rank can use. Collective over context.communicator. Errors:
-// an unknown name, names that differ between ranks, no network that every rank can use.
-Result<std::unique_ptr<MpiNetwork>> open_network(const NetworkContext& context, std::string_view name);
+struct OpenedNetwork {
+  std::unique_ptr<MpiNetwork> network;
+  std::string note; // for the user: why another than the one named; mostly empty
+};
+
+// The network named; the first row if there is no name, or if some rank cannot use the one named. Collective over
+// context.communicator. Errors: an unknown name, names that differ between ranks, a rank that cannot use the first row.
+Result<OpenedNetwork> open_network(const NetworkContext& context, std::string_view name);
 
 // Whether a step of a set-up worked: success if all ranks of the communicator bring success, otherwise an error on
 // each. Collective.

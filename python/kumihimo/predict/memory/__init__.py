@@ -1,0 +1,1 @@
+"""Memory of a process for receiving, by the design of its channels (ADR 67)."""

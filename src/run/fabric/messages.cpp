@@ -1,0 +1,455 @@
+#include "fabric/messages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace kumihimo::fabric {
+namespace {
+
+constexpr std::chrono::milliseconds time_until_announced{2};
+constexpr std::chrono::milliseconds time_between_looks{250};
+constexpr std::chrono::milliseconds time_between_pings{1000};
+constexpr std::int64_t turns_between_clocks = 64; // without movement
+constexpr std::uint16_t credits_at_once = FabricMessages::eager_credits / 2;
+
+} // namespace
+
+FabricMessages::FabricMessages(std::shared_ptr<FabricPort> port, FabricRanks ranks)
+    : port_(std::move(port)), ranks_(std::move(ranks)) {
+  const std::lock_guard lock(port_->mutex());
+  attached_ = port_->attach(*this, ranks_.network);
+}
+
+FabricMessages::~FabricMessages() {
+  const std::lock_guard lock(port_->mutex());
+  for (Receiving& receiving : receives_) release(receiving);
+  port_->detach(*this);
+}
+
+Status FabricMessages::accepts(const transport::Demands& demands) {
+  constexpr std::int64_t most_lanes = 1 << 16, most = std::int64_t{1} << 31;
+  if (demands.lanes <= most_lanes && demands.window <= most && demands.spread < most) return Nothing{};
+  return failed(fmt::format("the network fabric has at most {} lanes, {} segments in flight and {} messages of each",
+                            most_lanes, most, most),
+                fmt::format("{}, {} and {}", demands.lanes, demands.window, demands.spread + 1), "use the network mpi");
+}
+
+// --- peers
+
+FabricMessages::Peer* FabricMessages::peer_of(std::int32_t rank) {
+  const auto known = peers_.find(rank);
+  if (known != peers_.end()) return &known->second;
+  const auto card =
+      std::span(ranks_.cards).subspan(static_cast<std::size_t>(rank) * ranks_.card_bytes, ranks_.card_bytes);
+  const Result<PeerId> id = port_->meet(card);
+  if (!id) return fail(id.error()), nullptr;
+  Peer& peer = peers_[rank];
+  peer.id = *id;
+  return &peer;
+}
+
+// Both ends compute it. The two directions between two ranks use different engines, and so different connections.
+std::size_t FabricMessages::engine_of(const WireKey& key, std::int32_t sender, std::int32_t receiver) const {
+  return (static_cast<std::size_t>(key.lane) * 2 + (sender < receiver ? 1 : 0)) % port_->engines();
+}
+
+WireHeader FabricMessages::header_of(WireKind kind, const WireKey& key, Peer& peer) const {
+  WireHeader header;
+  header.kind = kind;
+  write_key(key, header);
+  header.network = ranks_.network;
+  header.source = static_cast<std::uint32_t>(ranks_.rank);
+  header.credits = std::exchange(peer.taken, std::uint16_t{0});
+  return header;
+}
+
+void FabricMessages::post(std::int32_t rank, const WireHeader& header, std::span<const transport::Piece> data,
+                          void* operation, const WireKey& key, bool from_sender) {
+  const std::size_t engine = from_sender ? engine_of(key, ranks_.rank, rank) : engine_of(key, rank, ranks_.rank);
+  port_->send(*this, peers_.at(rank).id, engine, header, data, operation);
+}
+
+// --- sender
+
+void FabricMessages::send(transport::SendRequest& message) {
+  if (error_) return;
+  const std::lock_guard lock(port_->mutex());
+  const WireKey key = wire_key(message.key);
+  Peer* const peer = peer_of(key.peer);
+  if (!peer) return;
+  Sending& sending = sends_.emplace_back();
+  sending.self = std::prev(sends_.end());
+  sending.message = &message;
+  sending.key = key;
+  const bool is_short = message.bytes <= port_->options().eager_bytes;
+  if (is_short && peer->credits > 0) return send_eager(sending, *peer);
+  if (const auto ready = ready_.find(key); ready != ready_.end()) {
+    const WireHeader header = ready->second;
+    ready_.erase(ready);
+    return put(sending, header);
+  }
+  sending.is_waiting = true;
+  sending.since = Clock::now();
+  waiting_sends_.emplace(key, &sending);
+  if (is_short) announce(sending); // the receiver expects it eager
+}
+
+void FabricMessages::send_eager(Sending& sending, Peer& peer) {
+  --peer.credits;
+  WireHeader header = header_of(WireKind::eager, sending.key, peer);
+  header.bytes = static_cast<std::uint64_t>(sending.message->bytes);
+  sending.open = 1;
+  const auto pieces = sending.message->bytes > 0 ? sending.message->pieces() : std::span<const transport::Piece>();
+  post(sending.key.peer, header, pieces, &sending, sending.key, true);
+}
+
+void FabricMessages::announce(Sending& sending) {
+  sending.announced = true;
+  WireHeader header = header_of(WireKind::announce, sending.key, *peer_of(sending.key.peer));
+  header.bytes = static_cast<std::uint64_t>(sending.message->bytes);
+  post(sending.key.peer, header, {}, nullptr, sending.key, true);
+}
+
+void FabricMessages::announce_late_ones() {
+  const Clock::time_point now = Clock::now();
+  for (Sending& sending : sends_)
+    if (sending.is_waiting && !sending.announced && now - sending.since > time_until_announced) announce(sending);
+}
+
+// The receiver has said where. If it expects another length, it is told ours, and this rank's part is over.
+void FabricMessages::put(Sending& sending, const WireHeader& ready) {
+  transport::SendRequest& message = *sending.message;
+  if (std::exchange(sending.is_waiting, false)) waiting_sends_.erase(sending.key);
+  if (static_cast<std::int64_t>(ready.bytes) != message.bytes) {
+    announce(sending);
+    return complete(sending);
+  }
+  sending.number = ready.number;
+  if (message.bytes == 0) return flag_by_message(sending, 0); // a signal beyond the eager ones
+  const std::byte* data = message.only.data;
+  if (message.pieces().size() > 1) {
+    sending.packed = execute::ScratchMemory(message.bytes);
+    std::byte* to = sending.packed.data();
+    for (const transport::Piece& piece : message.pieces()) {
+      std::memcpy(to, piece.data, static_cast<std::size_t>(piece.bytes));
+      to += piece.bytes;
+    }
+    data = sending.packed.data();
+  }
+  if (port_->rules().registers_sources) {
+    Result<RegisteredRange*> source = port_->registrations().use(data, message.bytes);
+    if (!source) return fail(source.error());
+    sending.source = *source;
+  }
+  put_chunks(sending, data, ready);
+}
+
+// Each with its flag: data of the put, or a message behind it. Where neither orders a message behind puts, the flags
+// are sent when all puts have been delivered.
+void FabricMessages::put_chunks(Sending& sending, const std::byte* data, const WireHeader& ready) {
+  const ProviderRules& rules = port_->rules();
+  const std::int64_t bytes = sending.message->bytes, each = ready.chunk_bytes;
+  const bool follows = !rules.puts_carry_data && rules.sends_after_puts;
+  FabricPort::Put chunk;
+  chunk.peer = peers_.at(sending.key.peer).id;
+  chunk.engine = engine_of(sending.key, ranks_.rank, sending.key.peer);
+  chunk.source = sending.source;
+  chunk.key = ready.key;
+  chunk.delivered = !rules.puts_carry_data && !follows;
+  sending.flags_by_messages = chunk.delivered;
+  sending.chunks = static_cast<std::int32_t>((bytes + each - 1) / each);
+  sending.open += sending.chunks;
+  for (std::int32_t at = 0; at < sending.chunks; ++at) {
+    const std::int64_t first = at * each;
+    chunk.data = data + first;
+    chunk.bytes = std::min(each, bytes - first);
+    chunk.address = ready.address + static_cast<std::uint64_t>(first);
+    if (rules.puts_carry_data) chunk.flag = FlagData{ready.number, static_cast<std::uint16_t>(at), sending.announced};
+    port_->put(*this, chunk, &sending);
+    if (follows) flag_by_message(sending, at);
+  }
+}
+
+void FabricMessages::flag_by_message(Sending& sending, std::int32_t chunk) {
+  WireHeader header = header_of(WireKind::done, sending.key, peers_.at(sending.key.peer));
+  header.number = sending.number;
+  header.spare = FlagData{sending.number, static_cast<std::uint16_t>(chunk), sending.announced}.word();
+  ++sending.open;
+  post(sending.key.peer, header, {}, &sending, sending.key, true);
+}
+
+// An operation completes when the provider has taken its bytes, or has delivered them if that was asked for.
+void FabricMessages::completed(void* operation) {
+  if (error_) return;
+  Sending& sending = *static_cast<Sending*>(operation);
+  if (--sending.open > 0) return;
+  if (!std::exchange(sending.flags_by_messages, false)) return complete(sending);
+  for (std::int32_t chunk = 0; chunk < sending.chunks; ++chunk) flag_by_message(sending, chunk);
+}
+
+void FabricMessages::complete(Sending& sending) {
+  if (sending.source) port_->registrations().release(sending.source);
+  sending.message->complete();
+  sends_.erase(sending.self);
+}
+
+// --- receiver
+
+void FabricMessages::receive(transport::ReceiveRequest& message) {
+  if (error_) return;
+  const std::lock_guard lock(port_->mutex());
+  const WireKey key = wire_key(message.key);
+  if (!peer_of(key.peer)) return;
+  Receiving& receiving = receives_.emplace_back();
+  receiving.self = std::prev(receives_.end());
+  receiving.message = &message;
+  receiving.key = key;
+  expected_.emplace(key, &receiving);
+  if (const auto found = unexpected_.find(key); found != unexpected_.end()) {
+    const Unexpected early = std::move(found->second);
+    unexpected_.erase(found);
+    if (early.bytes != message.bytes) return refuse(receiving, early.bytes, early.announced);
+    if (!early.announced) {
+      if (early.bytes % message.element_bytes() != 0) return fail(transport::wrong_elements(message, early.bytes));
+      if (early.bytes > 0) message.take(early.data.data(), early.bytes);
+      give_credit(key.peer);
+      return finish(receiving);
+    }
+    receiving.saw_announcement = true;
+    return make_ready(receiving);
+  }
+  if (message.bytes > port_->options().eager_bytes) make_ready(receiving);
+}
+
+// Tells the sender where the bytes go: into the program's buffer, or a buffer from which they are reduced or scattered.
+void FabricMessages::make_ready(Receiving& receiving) {
+  transport::ReceiveRequest& message = *receiving.message;
+  receiving.is_ready = true;
+  const std::optional<std::uint16_t> number = port_->take_number(*this, &receiving);
+  if (!number) return fail(failed("the network fabric has too many messages under way", {}, "use a smaller window"));
+  receiving.number = *number;
+  WireHeader header = header_of(WireKind::ready, receiving.key, peers_.at(receiving.key.peer));
+  header.number = *number;
+  header.bytes = static_cast<std::uint64_t>(message.bytes);
+  receiving.chunks = receiving.left = 1;
+  if (message.bytes > 0) {
+    receiving.target = message.direct();
+    const std::int64_t element = receiving.target ? 1 : message.element_bytes();
+    if (message.bytes % element != 0) return fail(transport::wrong_elements(message, message.bytes));
+    const std::int64_t least = (message.bytes + FlagData::most_chunks - 1) / FlagData::most_chunks;
+    receiving.chunk = std::max(chunk_bytes, least);
+    receiving.chunk = (receiving.chunk + element - 1) / element * element;
+    receiving.chunks = receiving.left = (message.bytes + receiving.chunk - 1) / receiving.chunk;
+    receiving.arrived.assign(static_cast<std::size_t>(receiving.chunks), false);
+    if (!receiving.target) {
+      receiving.buffer = execute::ScratchMemory(message.bytes);
+      receiving.target = receiving.buffer.data();
+    }
+    Result<RegisteredRange*> range = port_->registrations().use(receiving.target, message.bytes);
+    if (!range) return fail(range.error());
+    receiving.range = *range;
+    header.address = port_->registrations().remote_address(**range, receiving.target);
+    header.key = fi_mr_key((*range)->at(engine_of(receiving.key, receiving.key.peer, ranks_.rank)));
+    header.chunk_bytes = static_cast<std::uint32_t>(std::min<std::int64_t>(receiving.chunk, UINT32_MAX));
+  }
+  post(receiving.key.peer, header, {}, nullptr, receiving.key, false);
+}
+
+void FabricMessages::flagged(void* of_number, FlagData flag) {
+  if (error_) return;
+  Receiving& receiving = *static_cast<Receiving*>(of_number);
+  transport::ReceiveRequest& message = *receiving.message;
+  --receiving.left;
+  if (receiving.buffer.exists()) { // delivered in order
+    receiving.arrived[flag.chunk] = true;
+    for (; receiving.delivered < receiving.chunks && receiving.arrived[static_cast<std::size_t>(receiving.delivered)];
+         ++receiving.delivered) {
+      const std::int64_t first = receiving.delivered * receiving.chunk;
+      message.take(receiving.target + first, std::min(receiving.chunk, message.bytes - first));
+    }
+  }
+  if (receiving.left > 0) return;
+  if (flag.announced && !receiving.saw_announcement) stray_.insert(receiving.key);
+  finish(receiving);
+}
+
+void FabricMessages::finish(Receiving& receiving) {
+  expected_.erase(receiving.key);
+  if (receiving.is_ready) port_->give_number(receiving.number);
+  if (receiving.range) port_->registrations().release(receiving.range);
+  receiving.message->complete();
+  receives_.erase(receiving.self);
+}
+
+// A message of another length. This rank alone has the error; a sender that waits learns our length, and goes on.
+void FabricMessages::refuse(Receiving& receiving, std::int64_t bytes, bool sender_waits) {
+  const transport::ReceiveRequest& message = *receiving.message;
+  if (sender_waits && !receiving.is_ready) {
+    WireHeader header = header_of(WireKind::ready, receiving.key, peers_.at(receiving.key.peer));
+    header.bytes = static_cast<std::uint64_t>(message.bytes);
+    post(receiving.key.peer, header, {}, nullptr, receiving.key, false);
+  }
+  fail(transport::wrong_length(message, bytes));
+}
+
+void FabricMessages::give_credit(std::int32_t rank) {
+  Peer& peer = peers_.at(rank);
+  if (++peer.taken < credits_at_once) return;
+  const WireHeader header = header_of(WireKind::credits, {}, peer);
+  post(rank, header, {}, nullptr, {}, false);
+}
+
+// --- what other ranks send
+
+void FabricMessages::arrived(const WireHeader& header, const std::byte* data, std::int64_t bytes) {
+  if (error_) return;
+  const auto source = static_cast<std::int32_t>(header.source);
+  if (source < 0 || source >= ranks_.ranks()) return;
+  Peer* const peer = peer_of(source);
+  if (!peer) return;
+  peer->credits += header.credits;
+  const WireKey key = wire_key(header);
+  switch (header.kind) {
+  case WireKind::eager: return take_eager(header, data, bytes);
+  case WireKind::announce: return take_announcement(header);
+  case WireKind::ready:
+    if (const auto found = waiting_sends_.find(key); found != waiting_sends_.end()) return put(*found->second, header);
+    ready_.emplace(key, header);
+    return;
+  case WireKind::done:
+    if (const auto found = expected_.find(key); found != expected_.end())
+      flagged(found->second, FlagData::of(header.spare));
+    return;
+  default: return; // credits were taken above; a ping needs no answer, since the connection gives it
+  }
+}
+
+void FabricMessages::take_eager(const WireHeader& header, const std::byte* data, std::int64_t bytes) {
+  const WireKey key = wire_key(header);
+  const auto found = expected_.find(key);
+  if (found == expected_.end()) {
+    unexpected_[key] = {false, bytes, std::vector<std::byte>(data, data + bytes)};
+    return;
+  }
+  Receiving& receiving = *found->second;
+  transport::ReceiveRequest& message = *receiving.message;
+  if (message.bytes != bytes) return refuse(receiving, bytes, false);
+  if (bytes > 0 && bytes % message.element_bytes() != 0) return fail(transport::wrong_elements(message, bytes));
+  if (bytes > 0) message.take(data, bytes);
+  give_credit(key.peer);
+  finish(receiving);
+}
+
+void FabricMessages::take_announcement(const WireHeader& header) {
+  const WireKey key = wire_key(header);
+  if (stray_.erase(key) > 0) return; // its message is here already
+  const auto bytes = static_cast<std::int64_t>(header.bytes);
+  const auto found = expected_.find(key);
+  if (found == expected_.end()) {
+    unexpected_[key] = {true, bytes, {}};
+    return;
+  }
+  Receiving& receiving = *found->second;
+  if (receiving.message->bytes != bytes) return refuse(receiving, bytes, true);
+  receiving.saw_announcement = true;
+  if (!receiving.is_ready) make_ready(receiving);
+}
+
+// --- progress and failures
+
+bool FabricMessages::progress() {
+  const std::lock_guard lock(port_->mutex());
+  if (error_) return port_->progress(*this), false; // others may still wait for what was started
+  if (port_->progress(*this)) {
+    turns_without_movement_ = 0;
+    if (port_->failures() != failures_seen_) look_at_failures();
+    return true;
+  }
+  if (++turns_without_movement_ % turns_between_clocks != 0) return false;
+  if (!waiting_sends_.empty()) announce_late_ones();
+  look_for_lost_peers();
+  if (port_->failures() != failures_seen_) look_at_failures();
+  return false;
+}
+
+bool FabricMessages::drained() const {
+  const std::lock_guard lock(port_->mutex());
+  return port_->under_way(*this) == 0;
+}
+
+std::vector<std::int32_t> FabricMessages::awaited() const {
+  std::vector<std::int32_t> peers;
+  for (const Sending& sending : sends_) peers.push_back(sending.key.peer);
+  for (const Receiving& receiving : receives_) peers.push_back(receiving.key.peer);
+  return peers;
+}
+
+void FabricMessages::look_at_failures() {
+  failures_seen_ = port_->failures();
+  for (const std::int32_t rank : awaited()) {
+    const std::string& text = port_->failure(peers_.at(rank).id);
+    if (text.empty()) continue;
+    port_->remove_remains(peers_.at(rank).id);
+    has_lost_peers_ = true;
+    return fail(failed(fmt::format("rank {} of the communicator does not answer over {}", rank, port_->provider()),
+                       text, "check that it still runs, and the links to its node"));
+  }
+  if (!port_->failure().empty())
+    fail(failed(fmt::format("the provider {} failed", port_->provider()), port_->failure(), "use the network mpi"));
+}
+
+// A process of this machine that has ended; of other machines the connection says so, once something is sent.
+void FabricMessages::look_for_lost_peers() {
+  const Clock::time_point now = Clock::now();
+  if (now < looks_at_ || !busy()) return;
+  looks_at_ = now + time_between_looks;
+  std::vector<std::int32_t> ranks = awaited();
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  for (const std::int32_t rank : ranks) {
+    Peer& peer = peers_.at(rank);
+    if (!shared_memory::has_ended(port_->process(peer.id))) continue;
+    if (!std::exchange(peer.has_ended, true)) continue; // what it has sent before may not have been taken yet
+    port_->remove_remains(peer.id);
+    has_lost_peers_ = true;
+    return fail(failed(fmt::format("the process of rank {} of the communicator has ended", rank), {},
+                       "see what it wrote before"));
+  }
+  if (now < pings_at_) return;
+  pings_at_ = now + time_between_pings;
+  for (const std::int32_t rank : ranks) {
+    Peer& peer = peers_.at(rank);
+    for (std::size_t engine = 0; engine < port_->engines(); ++engine)
+      port_->send(*this, peer.id, engine, header_of(WireKind::ping, {}, peer), {}, nullptr);
+  }
+}
+
+void FabricMessages::abandon(const Error& reason) {
+  const std::lock_guard lock(port_->mutex());
+  fail(reason);
+}
+
+// Late puts into memory that the program may free are refused, because it is registered no more. Operations under way
+// end unheard: every handler looks at the error first.
+void FabricMessages::fail(Error error) {
+  if (!error_) error_ = std::move(error);
+  for (Receiving& receiving : receives_) release(receiving);
+  for (Sending& sending : sends_) sending.packed.leak();
+  sends_.clear();
+  receives_.clear();
+  waiting_sends_.clear();
+  expected_.clear();
+  unexpected_.clear();
+  ready_.clear();
+}
+
+void FabricMessages::release(Receiving& receiving) {
+  if (!receiving.range) return;
+  port_->registrations().release(std::exchange(receiving.range, nullptr), false);
+  receiving.buffer.leak();
+}
+
+} // namespace kumihimo::fabric

@@ -1,0 +1,147 @@
+// Two-sided messages over puts, for the ranks of one communicator.
+//
+// Short messages are eager: header and bytes in one message, into receives that all peers share. A peer has a limited
+// number of them, and gets one back for each that was taken, so what nobody has asked for yet cannot grow.
+// Longer messages, and short ones beyond that number, are put: the receiver says where (`ready`), without being asked
+// where it knows the length to be long; the sender puts the bytes there, in chunks, each with a flag that names the
+// receive. So the bytes go into the program's buffer at once, and a reduction runs while the next chunk arrives. A
+// sender that hears nothing announces its message, which also shows that two ranks expect different lengths.
+#pragma once
+
+#include "base/result.hpp"
+#include "execute/scratch.hpp"
+#include "fabric/port.hpp"
+#include "fabric/wire.hpp"
+#include "transport/transport.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace kumihimo::fabric {
+
+// Where the ranks of a communicator are: their ports' cards, one behind the other.
+struct FabricRanks {
+  std::uint32_t network = 0; // the communicator's number, the same on all ranks
+  std::int32_t rank = 0;
+  std::vector<std::byte> cards;
+  std::size_t card_bytes = 0;
+
+  std::int32_t ranks() const { return static_cast<std::int32_t>(cards.size() / card_bytes); }
+};
+
+class FabricMessages final : private FabricUser {
+ public:
+  static constexpr std::int32_t eager_credits = 64; // messages to a peer that it has not taken
+  static constexpr std::int64_t chunk_bytes = 256 << 10;
+
+  // The port must know the network's number: attach() by this constructor may fail, which attached() says.
+  FabricMessages(std::shared_ptr<FabricPort> port, FabricRanks ranks);
+  ~FabricMessages();
+  FabricMessages(const FabricMessages&) = delete;
+  FabricMessages& operator=(const FabricMessages&) = delete;
+
+  bool attached() const { return attached_; }
+  static Status accepts(const transport::Demands& demands);
+  // As of transport::Transport; after the first error they start nothing.
+  void send(transport::SendRequest& message);
+  void receive(transport::ReceiveRequest& message);
+  bool progress(); // true: something moved
+  bool busy() const { return !sends_.empty() || !receives_.empty(); }
+  bool drained() const; // every operation was handed to the provider and completed
+  std::vector<std::int32_t> awaited() const;
+  void abandon(const Error& reason);
+  const std::optional<Error>& error() const { return error_; }
+  bool has_lost_peers() const { return has_lost_peers_; } // why there is an error
+  std::int32_t met() const { return static_cast<std::int32_t>(peers_.size()); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Peer {
+    PeerId id = -1;
+    std::int32_t credits = eager_credits; // of ours
+    std::uint16_t taken = 0;              // to be given back
+    bool has_ended = false;               // when it was looked for last
+  };
+  struct Sending {
+    transport::SendRequest* message = nullptr;
+    WireKey key;
+    execute::ScratchMemory packed; // of several pieces
+    RegisteredRange* source = nullptr;
+    std::int32_t open = 0; // operations
+    std::int32_t chunks = 0;
+    bool is_waiting = false, announced = false, flags_by_messages = false;
+    std::uint16_t number = 0; // of the receive
+    Clock::time_point since;
+    std::list<Sending>::iterator self;
+  };
+  struct Receiving {
+    transport::ReceiveRequest* message = nullptr;
+    WireKey key;
+    bool is_ready = false; // the sender was told where to put
+    std::uint16_t number = 0;
+    execute::ScratchMemory buffer; // of a message that is reduced or scattered
+    std::byte* target = nullptr;
+    RegisteredRange* range = nullptr;
+    std::int64_t chunk = 0, chunks = 0, left = 0, delivered = 0; // bytes; then counts of chunks
+    std::vector<bool> arrived;
+    bool saw_announcement = false;
+    std::list<Receiving>::iterator self;
+  };
+  struct Unexpected { // came before its receive was started
+    bool announced = false;
+    std::int64_t bytes = 0;
+    std::vector<std::byte> data;
+  };
+
+  void arrived(const WireHeader& header, const std::byte* data, std::int64_t bytes) override;
+  void flagged(void* of_number, FlagData flag) override;
+  void completed(void* operation) override;
+
+  Peer* peer_of(std::int32_t rank);
+  std::size_t engine_of(const WireKey& key, std::int32_t sender, std::int32_t receiver) const;
+  WireHeader header_of(WireKind kind, const WireKey& key, Peer& peer) const;
+  void post(std::int32_t rank, const WireHeader& header, std::span<const transport::Piece> data, void* operation,
+            const WireKey& key, bool from_sender);
+  void send_eager(Sending& sending, Peer& peer);
+  void announce(Sending& sending);
+  void announce_late_ones();
+  void put(Sending& sending, const WireHeader& ready);
+  void put_chunks(Sending& sending, const std::byte* data, const WireHeader& ready);
+  void flag_by_message(Sending& sending, std::int32_t chunk);
+  void complete(Sending& sending);
+  void take_eager(const WireHeader& header, const std::byte* data, std::int64_t bytes);
+  void take_announcement(const WireHeader& header);
+  void make_ready(Receiving& receiving);
+  void finish(Receiving& receiving);
+  void refuse(Receiving& receiving, std::int64_t bytes, bool sender_waits);
+  void give_credit(std::int32_t rank);
+  void release(Receiving& receiving);
+  void fail(Error error);
+  void look_at_failures();
+  void look_for_lost_peers();
+
+  std::shared_ptr<FabricPort> port_;
+  FabricRanks ranks_;
+  bool attached_ = false, has_lost_peers_ = false;
+  std::optional<Error> error_;
+  std::unordered_map<std::int32_t, Peer> peers_; // that were met, by rank
+  std::list<Sending> sends_;
+  std::list<Receiving> receives_;
+  std::unordered_map<WireKey, Sending*, WireKeyHash> waiting_sends_; // for their receivers
+  std::unordered_map<WireKey, Receiving*, WireKeyHash> expected_;
+  std::unordered_map<WireKey, Unexpected, WireKeyHash> unexpected_;
+  std::unordered_map<WireKey, WireHeader, WireKeyHash> ready_; // came before their send was started
+  std::unordered_set<WireKey, WireKeyHash> stray_;             // announcements that come after their message
+  std::int64_t failures_seen_ = 0;
+  std::int64_t turns_without_movement_ = 0;
+  Clock::time_point looks_at_{}, pings_at_{};
+};
+
+} // namespace kumihimo::fabric

@@ -1,0 +1,462 @@
+#include "fabric/port.hpp"
+
+#include <fmt/format.h>
+#include <rdma/fi_cm.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace kumihimo::fabric {
+namespace {
+
+constexpr std::size_t receives_of_engine = 64; // messages that may arrive between two turns of progress
+constexpr std::size_t blocks_of_slab = 64;
+constexpr std::size_t completions_at_once = 16;
+constexpr std::size_t most_numbers = 1u << 16;
+
+} // namespace
+
+// A call of libfabric that is under way. Its context comes first: the provider hands that address back.
+struct FabricPort::Operation {
+  enum class Kind : std::uint8_t { receive, message, put };
+  fi_context2 context{};
+  Kind kind = Kind::receive;
+  std::uint32_t engine = 0;
+  PeerId peer = -1;
+  User* user = nullptr; // null: of one that has left
+  void* token = nullptr;
+  std::byte* block = nullptr; // of a message or a receive
+  RegisteredRange* range = nullptr;
+  std::size_t bytes = 0;
+  Put put;
+};
+
+struct FabricPort::Event {
+  enum class Kind : std::uint8_t { arrived, flagged, completed };
+  Kind kind = Kind::completed;
+  void* token = nullptr;
+  FlagData flag;
+  std::vector<std::byte> message;
+};
+
+struct FabricPort::User {
+  FabricUser* self = nullptr;
+  std::uint32_t network = 0;
+  std::int64_t under_way = 0;
+  std::deque<Event> inbox;
+};
+
+FabricPort::FabricPort(const PortOptions& options) : options_(options) {}
+
+Result<std::unique_ptr<FabricPort>> FabricPort::open(const PortOptions& options) {
+  std::unique_ptr<FabricPort> port(new FabricPort(options));
+  port->domain_ = TRY(FabricDomain::open(options.provider));
+  port->rules_ = port->domain_->rules();
+  if (options.flags_by_messages) port->rules_.puts_carry_data = false;
+  if (options.orders_nothing) port->rules_.ordered_bytes = 0, port->rules_.sends_after_puts = false;
+  if (!port->rules_.can_flag())
+    return not_applicable(fmt::format("the provider {} cannot flag puts in this way", port->provider()));
+  if (Status status = port->open_engines(); !status) return status.error();
+  return port;
+}
+
+Status FabricPort::open_engines() {
+  const std::int32_t wanted = std::clamp(options_.engines, 1, most_engines);
+  for (std::int32_t engine = 0; engine < wanted; ++engine) endpoints_.push_back(TRY(open_engine()));
+  registrations_ = std::make_unique<Registrations>(*domain_, endpoints_);
+  return post_receives();
+}
+
+Result<fid_ep*> FabricPort::open_engine() {
+  fid_ep* endpoint = nullptr;
+  fid_cq* queue = nullptr;
+  fi_cq_attr wanted{};
+  wanted.format = FI_CQ_FORMAT_DATA;
+  wanted.size = domain_->info().tx_attr->size + domain_->info().rx_attr->size + receives_of_engine;
+  wanted.wait_obj = FI_WAIT_NONE;
+  int code = fi_cq_open(domain_->domain(), &wanted, &queue, nullptr);
+  const char* what = "fi_cq_open";
+  if (code == 0)
+    queues_.push_back(queue), what = "fi_endpoint",
+                              code = fi_endpoint(domain_->domain(), &domain_->info(), &endpoint, nullptr);
+  if (code == 0) what = "fi_ep_bind", code = fi_ep_bind(endpoint, &domain_->addresses()->fid, 0);
+  if (code == 0) code = fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV);
+  if (code == 0) what = "fi_enable", code = fi_enable(endpoint);
+  if (code == 0) return endpoint;
+  if (endpoint) fi_close(&endpoint->fid);
+  return not_applicable(fmt::format("{} of provider {} failed: {}", what, provider(), domain_->library().text(code)),
+                        {}, "use the network mpi");
+}
+
+Status FabricPort::post_receives() {
+  for (std::uint32_t engine = 0; engine < endpoints_.size(); ++engine)
+    for (std::size_t i = 0; i < receives_of_engine; ++i) {
+      Operation* const receive = take_operation();
+      receive->kind = Operation::Kind::receive;
+      receive->engine = engine;
+      receive->block = take_block(receive->range);
+      if (!receive->block) return failed("out of memory for the messages of a port");
+      receive->bytes = block_bytes();
+      start(receive);
+    }
+  return Nothing{};
+}
+
+// Endpoints first: they use everything else.
+FabricPort::~FabricPort() {
+  for (fid_ep* endpoint : endpoints_) fi_close(&endpoint->fid);
+  for (fid_cq* queue : queues_) fi_close(&queue->fid);
+  registrations_.reset();
+}
+
+// --- processes
+
+std::vector<std::byte> FabricPort::card() const {
+  std::array<std::array<std::byte, 256>, most_engines> addresses{};
+  std::size_t longest = 0;
+  for (std::size_t engine = 0; engine < endpoints_.size(); ++engine) {
+    std::size_t bytes = addresses[engine].size();
+    fi_getname(&endpoints_[engine]->fid, addresses[engine].data(), &bytes);
+    longest = std::max(longest, bytes);
+  }
+  const CardHeader header{shared_memory::own_process(), static_cast<std::int32_t>(endpoints_.size()),
+                          static_cast<std::int32_t>((longest + 7) / 8 * 8)};
+  std::vector<std::byte> card(sizeof header + static_cast<std::size_t>(header.engines * header.address_bytes));
+  std::memcpy(card.data(), &header, sizeof header);
+  for (std::size_t engine = 0; engine < endpoints_.size(); ++engine)
+    std::memcpy(card.data() + sizeof header + engine * static_cast<std::size_t>(header.address_bytes),
+                addresses[engine].data(), static_cast<std::size_t>(header.address_bytes));
+  return card;
+}
+
+Result<PeerId> FabricPort::meet(std::span<const std::byte> card) {
+  std::string name(reinterpret_cast<const char*>(card.data()), card.size());
+  if (const auto known = peer_of_card_.find(name); known != peer_of_card_.end()) return known->second;
+  CardHeader header;
+  std::memcpy(&header, card.data(), sizeof header);
+  Peer peer;
+  peer.process = header.process;
+  for (std::size_t engine = 0; engine < endpoints_.size(); ++engine) {
+    const std::size_t other = engine % static_cast<std::size_t>(header.engines);
+    const std::byte* const address =
+        card.data() + sizeof header + other * static_cast<std::size_t>(header.address_bytes);
+    fi_addr_t found = FI_ADDR_NOTAVAIL;
+    const int inserted = fi_av_insert(domain_->addresses(), address, 1, &found, 0, nullptr);
+    if (inserted != 1)
+      return failed(fmt::format("the provider {} does not take the address of a process", provider()),
+                    domain_->library().text(inserted));
+    peer.of_engine.push_back(found);
+  }
+  peers_.push_back(std::move(peer));
+  const auto id = static_cast<PeerId>(peers_.size() - 1);
+  peer_of_card_.emplace(std::move(name), id);
+  return id;
+}
+
+// --- users and numbers
+
+FabricPort::User& FabricPort::user_of(FabricUser& user) {
+  return **std::find_if(users_.begin(), users_.end(), [&](const auto& each) { return each->self == &user; });
+}
+
+bool FabricPort::attach(FabricUser& user, std::uint32_t network) {
+  last_network_ = std::max(last_network_, network);
+  if (user_of_network_.contains(network)) return false;
+  users_.push_back(std::make_unique<User>(User{&user, network, 0, {}}));
+  user_of_network_.emplace(network, users_.back().get());
+  return true;
+}
+
+// Its operations stay with the provider; nobody hears of them. Its numbers are never given again: a late put of
+// another process may still name one.
+void FabricPort::detach(FabricUser& user) {
+  const auto found = std::find_if(users_.begin(), users_.end(), [&](const auto& each) { return each->self == &user; });
+  if (found == users_.end()) return;
+  User* const leaving = found->get();
+  for (const auto& operation : operations_)
+    if (operation->user == leaving) operation->user = nullptr;
+  for (Number& number : numbers_)
+    if (number.user == leaving) number = {};
+  user_of_network_.erase(leaving->network);
+  users_.erase(found);
+}
+
+std::int64_t FabricPort::under_way(const FabricUser& user) const {
+  for (const auto& each : users_)
+    if (each->self == &user) return each->under_way;
+  return 0;
+}
+
+std::optional<std::uint16_t> FabricPort::take_number(FabricUser& user, void* of_number) {
+  if (free_numbers_.empty()) {
+    if (numbers_.size() == most_numbers) return std::nullopt;
+    free_numbers_.push_back(static_cast<std::uint16_t>(numbers_.size()));
+    numbers_.emplace_back();
+  }
+  const std::uint16_t number = free_numbers_.back();
+  free_numbers_.pop_back();
+  numbers_[number] = {&user_of(user), of_number};
+  return number;
+}
+
+void FabricPort::give_number(std::uint16_t number) {
+  numbers_[number] = {};
+  free_numbers_.push_back(number);
+}
+
+// --- operations
+
+FabricPort::Operation* FabricPort::take_operation() {
+  if (free_operations_.empty()) return operations_.emplace_back(std::make_unique<Operation>()).get();
+  Operation* const operation = free_operations_.back();
+  free_operations_.pop_back();
+  return operation;
+}
+
+void FabricPort::give_operation(Operation* operation) {
+  if (operation->block) free_blocks_.emplace_back(operation->block, operation->range);
+  *operation = {};
+  free_operations_.push_back(operation);
+}
+
+// Null: no memory, or the provider registers no more.
+std::byte* FabricPort::take_block(RegisteredRange*& range) {
+  if (free_blocks_.empty() && !add_blocks()) return nullptr;
+  const auto [block, of] = free_blocks_.back();
+  free_blocks_.pop_back();
+  range = of;
+  return block;
+}
+
+Status FabricPort::add_blocks() {
+  const std::size_t stride = (block_bytes() + 63) / 64 * 64;
+  auto& slab = slabs_.emplace_back(new std::byte[stride * blocks_of_slab]);
+  RegisteredRange* range = nullptr;
+  if (rules_.registers_sources)
+    range = TRY(registrations_->use(slab.get(), static_cast<std::int64_t>(stride * blocks_of_slab)));
+  for (std::size_t i = 0; i < blocks_of_slab; ++i) free_blocks_.emplace_back(slab.get() + i * stride, range);
+  return Nothing{};
+}
+
+void FabricPort::send(FabricUser& user, PeerId peer, std::size_t engine, const WireHeader& header,
+                      std::span<const transport::Piece> data, void* operation) {
+  Operation* const message = take_operation();
+  message->kind = Operation::Kind::message;
+  message->engine = static_cast<std::uint32_t>(engine);
+  message->peer = peer;
+  message->user = &user_of(user);
+  message->token = operation;
+  message->block = take_block(message->range);
+  if (!message->block) {
+    peers_[at(peer)].failure = "out of memory for a message";
+    ++failures_;
+    return give_operation(message);
+  }
+  std::memcpy(message->block, &header, sizeof header);
+  message->bytes = sizeof header;
+  for (const transport::Piece& piece : data) {
+    std::memcpy(message->block + message->bytes, piece.data, static_cast<std::size_t>(piece.bytes));
+    message->bytes += static_cast<std::size_t>(piece.bytes);
+  }
+  assert(message->bytes <= block_bytes());
+  ++message->user->under_way;
+  start(message);
+}
+
+void FabricPort::put(FabricUser& user, const Put& put, void* operation) {
+  Operation* const made = take_operation();
+  made->kind = Operation::Kind::put;
+  made->engine = static_cast<std::uint32_t>(put.engine);
+  made->peer = put.peer;
+  made->user = &user_of(user);
+  made->token = operation;
+  made->put = put;
+  ++made->user->under_way;
+  start(made);
+}
+
+// Operations to a peer keep their order: one that must wait holds up the later ones to that peer.
+void FabricPort::start(Operation* operation) {
+  const bool behind = operation->peer >= 0 && peers_[at(operation->peer)].waiting > 0;
+  const long code = behind ? -FI_EAGAIN : post(*operation);
+  if (code == 0) return;
+  if (code != -FI_EAGAIN) {
+    fail(*operation, code);
+    return give_operation(operation);
+  }
+  if (operation->peer >= 0) ++peers_[at(operation->peer)].waiting;
+  waiting_.push_back(operation);
+}
+
+long FabricPort::post(Operation& o) {
+  fid_ep* const endpoint = endpoints_[o.engine];
+  void* const block_memory = o.range ? fi_mr_desc(o.range->at(o.engine)) : nullptr;
+  switch (o.kind) {
+  case Operation::Kind::receive: return fi_recv(endpoint, o.block, o.bytes, block_memory, FI_ADDR_UNSPEC, &o.context);
+  case Operation::Kind::message:
+    return fi_send(endpoint, o.block, o.bytes, block_memory, peers_[at(o.peer)].of_engine[o.engine], &o.context);
+  case Operation::Kind::put: break;
+  }
+  iovec local{const_cast<std::byte*>(o.put.data), static_cast<std::size_t>(o.put.bytes)};
+  fi_rma_iov remote{o.put.address, static_cast<std::size_t>(o.put.bytes), o.put.key};
+  void* source = o.put.source ? fi_mr_desc(o.put.source->at(o.engine)) : nullptr;
+  fi_msg_rma message{};
+  message.msg_iov = &local;
+  message.desc = &source;
+  message.iov_count = 1;
+  message.addr = peers_[at(o.peer)].of_engine[o.engine];
+  message.rma_iov = &remote;
+  message.rma_iov_count = 1;
+  message.context = &o.context;
+  message.data = o.put.flag ? o.put.flag->word() : 0;
+  const std::uint64_t flags = (o.put.flag ? FI_REMOTE_CQ_DATA : 0) | (o.put.delivered ? FI_DELIVERY_COMPLETE : 0);
+  return fi_writemsg(endpoint, &message, flags | FI_COMPLETION);
+}
+
+// Those that waited for room, in order; a peer without room is passed over.
+bool FabricPort::start_waiting() {
+  bool moved = false;
+  std::vector<std::uint64_t> full;
+  for (std::size_t turns = waiting_.size(); turns > 0; --turns) {
+    Operation* const operation = waiting_.front();
+    waiting_.pop_front();
+    const std::uint64_t place = static_cast<std::uint64_t>(operation->peer) << 8;
+    const bool passed_over = operation->peer >= 0 && std::find(full.begin(), full.end(), place) != full.end();
+    const long code = passed_over ? -FI_EAGAIN : post(*operation);
+    if (code == -FI_EAGAIN) {
+      if (!passed_over) full.push_back(place);
+      waiting_.push_back(operation);
+      continue;
+    }
+    moved = true;
+    if (operation->peer >= 0) --peers_[at(operation->peer)].waiting;
+    if (code == 0) continue;
+    fail(*operation, code);
+    give_operation(operation);
+  }
+  return moved;
+}
+
+// --- progress
+
+bool FabricPort::progress(FabricUser& user) {
+  bool moved = false;
+  std::deque<Event>& inbox = user_of(user).inbox;
+  while (!inbox.empty()) {
+    Event event = std::move(inbox.front());
+    inbox.pop_front();
+    moved = true;
+    switch (event.kind) {
+    case Event::Kind::arrived: {
+      WireHeader header;
+      std::memcpy(&header, event.message.data(), sizeof header);
+      user.arrived(header, event.message.data() + sizeof header,
+                   static_cast<std::int64_t>(event.message.size() - sizeof header));
+      break;
+    }
+    case Event::Kind::flagged: user.flagged(event.token, event.flag); break;
+    case Event::Kind::completed: user.completed(event.token); break;
+    }
+  }
+  for (std::size_t engine = 0; engine < queues_.size(); ++engine) moved |= poll(engine, user);
+  if (!waiting_.empty()) moved |= start_waiting();
+  return moved;
+}
+
+bool FabricPort::poll(std::size_t engine, FabricUser& current) {
+  std::array<fi_cq_data_entry, completions_at_once> found;
+  const ssize_t count = fi_cq_read(queues_[engine], found.data(), found.size());
+  if (count == -FI_EAGAIN) return false;
+  if (count < 0) return take_error(engine, current), true;
+  for (ssize_t i = 0; i < count; ++i) {
+    const fi_cq_data_entry& entry = found[static_cast<std::size_t>(i)];
+    // A target gets the data of a put without an operation of its own. No message here has data beside its bytes.
+    if ((entry.flags & FI_REMOTE_CQ_DATA) != 0) {
+      take_flag(static_cast<std::uint32_t>(entry.data), current);
+      continue;
+    }
+    auto* const operation = static_cast<Operation*>(entry.op_context);
+    if (!operation) continue;
+    if (operation->kind == Operation::Kind::receive) {
+      take_message(*operation, entry.len, current);
+      start(operation);
+    } else {
+      finish(operation, current);
+    }
+  }
+  return true;
+}
+
+void FabricPort::take_message(Operation& operation, std::size_t bytes, FabricUser& current) {
+  if (bytes < sizeof(WireHeader)) return;
+  WireHeader header;
+  std::memcpy(&header, operation.block, sizeof header);
+  const auto found = user_of_network_.find(header.network);
+  if (found == user_of_network_.end()) return; // of one that has left
+  if (found->second->self == &current)
+    return current.arrived(header, operation.block + sizeof header, static_cast<std::int64_t>(bytes - sizeof header));
+  found->second->inbox.push_back(
+      {Event::Kind::arrived, nullptr, {}, std::vector<std::byte>(operation.block, operation.block + bytes)});
+}
+
+void FabricPort::take_flag(std::uint32_t word, FabricUser& current) {
+  const FlagData flag = FlagData::of(word);
+  if (flag.number >= numbers_.size() || !numbers_[flag.number].user) return;
+  const Number& number = numbers_[flag.number];
+  if (number.user->self == &current) return current.flagged(number.of_number, flag);
+  number.user->inbox.push_back({Event::Kind::flagged, number.of_number, flag, {}});
+}
+
+void FabricPort::finish(Operation* operation, FabricUser& current) {
+  User* const user = operation->user;
+  void* const token = operation->token;
+  give_operation(operation);
+  if (!user) return;
+  --user->under_way;
+  if (!token) return;
+  if (user->self == &current) return current.completed(token);
+  user->inbox.push_back({Event::Kind::completed, token, {}, {}});
+}
+
+void FabricPort::take_error(std::size_t engine, FabricUser&) {
+  fi_cq_err_entry error{};
+  if (fi_cq_readerr(queues_[engine], &error, 0) < 0) return;
+  auto* const operation = static_cast<Operation*>(error.op_context);
+  if (!operation) {
+    if (failure_.empty()) failure_ = domain_->library().text(error.err);
+    ++failures_;
+    return;
+  }
+  if (operation->kind == Operation::Kind::receive) { // of a connection that broke while it took a message
+    if (error.err != FI_ECANCELED) start(operation);
+    return;
+  }
+  fail(*operation, error.err);
+  give_operation(operation);
+}
+
+// Its regions are named PID:UID:INDEX.
+void FabricPort::remove_remains(PeerId peer) {
+  if (provider() != "shm") return;
+  const std::string begins = fmt::format("{}:{}:", process(peer).id, geteuid());
+  std::error_code ignored;
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored))
+    if (entry.path().filename().string().starts_with(begins)) found.push_back(entry.path());
+  for (const std::filesystem::path& path : found) std::filesystem::remove(path, ignored);
+}
+
+void FabricPort::fail(Operation& operation, long code) {
+  ++failures_;
+  if (operation.user) --operation.user->under_way;
+  std::string& text = operation.peer >= 0 ? peers_[at(operation.peer)].failure : failure_;
+  if (text.empty()) text = domain_->library().text(code);
+}
+
+} // namespace kumihimo::fabric

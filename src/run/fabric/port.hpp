@@ -1,0 +1,177 @@
+// The process's connection to a fabric: engines (endpoints of one domain, each with its completion queue), the other
+// processes, whose addresses are inserted when they are first met, messages, and puts that the target learns of.
+//
+// Several users share a port: one for each communicator. Threads may drive different users; each holds mutex() in every
+// call of the port. What happens to another user is put in that user's inbox and handed to it in its own progress().
+#pragma once
+
+#include "base/result.hpp"
+#include "fabric/provider.hpp"
+#include "fabric/registrations.hpp"
+#include "fabric/wire.hpp"
+#include "shared_memory/peer_process.hpp"
+#include "transport/message.hpp"
+
+#include <rdma/fi_eq.h>
+#include <rdma/fi_rma.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace kumihimo::fabric {
+
+using PeerId = std::int32_t; // of a process that was met
+
+// What a process tells the others of itself, once: a card of the same length from each.
+struct CardHeader {
+  shared_memory::PeerProcess process;
+  std::int32_t engines = 0;
+  std::int32_t address_bytes = 0; // of each engine; the addresses follow
+};
+
+class FabricUser {
+ public:
+  // Its own number among the users of all ports of the job, in the header of its messages.
+  virtual void arrived(const WireHeader& header, const std::byte* data, std::int64_t bytes) = 0;
+  virtual void flagged(void* of_number, FlagData flag) = 0;
+  virtual void completed(void* operation) = 0;
+
+ protected:
+  ~FabricUser() = default;
+};
+
+struct PortOptions {
+  ProviderWish provider;
+  std::int32_t engines = 2;
+  std::int64_t eager_bytes = 4096; // longest data of a message
+  bool flags_by_messages = false;  // as over providers whose puts carry no data
+  bool orders_nothing = false;     // as over providers without ordered puts
+};
+
+class FabricPort {
+ public:
+  static constexpr std::int32_t most_engines = 4;
+
+  static Result<std::unique_ptr<FabricPort>> open(const PortOptions& options);
+  ~FabricPort();
+  FabricPort(const FabricPort&) = delete;
+  FabricPort& operator=(const FabricPort&) = delete;
+
+  std::mutex& mutex() { return mutex_; }
+  const PortOptions& options() const { return options_; }
+  const ProviderRules& rules() const { return rules_; }
+  std::string provider() const { return domain_->provider(); }
+  std::string interface() const { return domain_->interface(); }
+  std::size_t engines() const { return endpoints_.size(); }
+  Registrations& registrations() { return *registrations_; }
+
+  std::vector<std::byte> card() const;
+  // The process of a card. Error: the provider does not take its address.
+  Result<PeerId> meet(std::span<const std::byte> card);
+  const shared_memory::PeerProcess& process(PeerId peer) const { return peers_[at(peer)].process; }
+
+  // Users, and the numbers of receives. No number is left: nullopt.
+  bool attach(FabricUser& user, std::uint32_t network); // false: another user of this port has the number
+  void detach(FabricUser& user);                        // its operations end unheard
+  std::uint32_t propose_network() { return ++last_network_; }
+  std::optional<std::uint16_t> take_number(FabricUser& user, void* of_number);
+  void give_number(std::uint16_t number);
+
+  // Copies header and pieces. `operation`, if not null, is handed to user.completed() when the provider has them.
+  void send(FabricUser& user, PeerId peer, std::size_t engine, const WireHeader& header,
+            std::span<const transport::Piece> data, void* operation);
+
+  struct Put {
+    PeerId peer = 0;
+    std::size_t engine = 0;
+    const std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    RegisteredRange* source = nullptr; // of the data, where rules().registers_sources
+    std::uint64_t address = 0, key = 0;
+    std::optional<FlagData> flag; // only where rules().puts_carry_data
+    bool delivered = false;       // completed() comes when the target has the data
+  };
+  void put(FabricUser& user, const Put& put, void* operation);
+
+  // Moves what can be moved, and hands events to `user`.
+  bool progress(FabricUser& user);
+  // Operations of this user that the provider has not completed.
+  std::int64_t under_way(const FabricUser& user) const;
+
+  // Of the provider shm: unlinks what a process that has ended left in /dev/shm, 5 MB an endpoint.
+  void remove_remains(PeerId peer);
+
+  // Failed operations: how many so far, and the text of a peer's first; empty: none.
+  std::int64_t failures() const { return failures_; }
+  const std::string& failure(PeerId peer) const { return peers_[at(peer)].failure; }
+  const std::string& failure() const { return failure_; } // that no peer could be named for
+
+ private:
+  struct Operation;
+  struct Event;
+  struct User;
+  struct Peer {
+    shared_memory::PeerProcess process;
+    std::vector<fi_addr_t> of_engine;
+    std::string failure;
+    std::int64_t waiting = 0; // operations that the provider had no room for
+  };
+  struct Number {
+    User* user = nullptr;
+    void* of_number = nullptr;
+  };
+
+  explicit FabricPort(const PortOptions& options);
+  Status open_engines();
+  Result<fid_ep*> open_engine();
+  Status post_receives();
+  static std::size_t at(PeerId peer) { return static_cast<std::size_t>(peer); }
+  std::size_t block_bytes() const { return sizeof(WireHeader) + static_cast<std::size_t>(options_.eager_bytes); }
+
+  Operation* take_operation();
+  void give_operation(Operation* operation);
+  std::byte* take_block(RegisteredRange*& range);
+  Status add_blocks();
+  User& user_of(FabricUser& user);
+
+  void start(Operation* operation);
+  long post(Operation& operation);
+  bool start_waiting();
+  bool poll(std::size_t engine, FabricUser& current);
+  void finish(Operation* operation, FabricUser& current);
+  void take_error(std::size_t engine, FabricUser& current);
+  void fail(Operation& operation, long code);
+  void take_message(Operation& operation, std::size_t bytes, FabricUser& current);
+  void take_flag(std::uint32_t word, FabricUser& current);
+
+  PortOptions options_;
+  ProviderRules rules_;
+  std::mutex mutex_;
+  std::unique_ptr<FabricDomain> domain_;
+  std::vector<fid_ep*> endpoints_;
+  std::vector<fid_cq*> queues_;
+  std::unique_ptr<Registrations> registrations_;
+  std::vector<Peer> peers_;
+  std::unordered_map<std::string, PeerId> peer_of_card_;
+  std::unordered_map<std::uint32_t, User*> user_of_network_;
+  std::vector<std::unique_ptr<User>> users_;
+  std::vector<Number> numbers_;
+  std::vector<std::uint16_t> free_numbers_;
+  std::vector<std::unique_ptr<Operation>> operations_;
+  std::vector<Operation*> free_operations_;
+  std::vector<std::unique_ptr<std::byte[]>> slabs_;
+  std::vector<std::pair<std::byte*, RegisteredRange*>> free_blocks_;
+  std::deque<Operation*> waiting_; // for room at the provider
+  std::uint32_t last_network_ = 0;
+  std::int64_t failures_ = 0;
+  std::string failure_;
+};
+
+} // namespace kumihimo::fabric

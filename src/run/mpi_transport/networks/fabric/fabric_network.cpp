@@ -1,0 +1,179 @@
+// The network over libfabric: messages of fabric::FabricMessages between the ranks of a communicator. The MPI library
+// only hands round the addresses of the ranks.
+#include "fabric/wire.hpp"
+#include "mpi_transport/networks/network.hpp"
+
+#ifdef KUMIHIMO_LIBFABRIC
+#include "fabric/messages.hpp"
+#include "shared_memory/node_segment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#endif
+
+namespace kumihimo::mpi_transport {
+
+#ifndef KUMIHIMO_LIBFABRIC
+
+Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext&) {
+  return not_applicable("the network fabric is not in this build, which found no headers of libfabric", {},
+                        "install libfabric-dev and build again, or use the network mpi");
+}
+
+#else
+
+namespace {
+
+constexpr std::chrono::seconds longest_close{5};
+
+// One port for all communicators of the process; the last one closes it.
+Result<std::shared_ptr<fabric::FabricPort>> port_of_process(const fabric::PortOptions& options) {
+  static std::mutex mutex;
+  static std::weak_ptr<fabric::FabricPort> known;
+  const std::lock_guard lock(mutex);
+  if (std::shared_ptr<fabric::FabricPort> port = known.lock()) return port;
+  std::shared_ptr<fabric::FabricPort> port = TRY(fabric::FabricPort::open(options));
+  known = port;
+  return port;
+}
+
+Result<std::int32_t> wanted_engines() {
+  const char* const text = std::getenv("KUMIHIMO_FABRIC_ENGINES");
+  if (!text) return fabric::PortOptions{}.engines;
+  char* end = nullptr;
+  const long engines = std::strtol(text, &end, 10);
+  if (*text != '\0' && *end == '\0' && engines >= 1 && engines <= fabric::FabricPort::most_engines)
+    return static_cast<std::int32_t>(engines);
+  return wrong_value(fmt::format("KUMIHIMO_FABRIC_ENGINES must be 1 to {}", fabric::FabricPort::most_engines), text,
+                     "leave it unset for the default");
+}
+
+class FabricNetwork final : public MpiNetwork {
+ public:
+  FabricNetwork(const NetworkContext& context, std::shared_ptr<fabric::FabricPort> port, fabric::FabricRanks ranks)
+      : library_(context.library), communicator_(context.communicator), messages_(std::move(port), std::move(ranks)) {}
+
+  bool attached() const { return messages_.attached(); }
+  Status prepare(const transport::Demands& demands) const override { return fabric::FabricMessages::accepts(demands); }
+  void send(transport::SendRequest& message) override { messages_.send(message), note_error(); }
+  void receive(transport::ReceiveRequest& message) override { messages_.receive(message), note_error(); }
+  bool progress() override {
+    const bool moved = messages_.progress();
+    note_error();
+    return moved;
+  }
+  bool busy() const override { return messages_.busy() || messages_.error(); }
+  std::vector<std::int32_t> awaited() const override { return messages_.awaited(); }
+  void abandon(const Error& reason) override { messages_.abandon(reason), note_error(); }
+
+  bool has_lost_peers() const override { return messages_.has_lost_peers(); }
+
+  // No rank closes its connections while another still needs them: to get its last bytes, or to hand on its own.
+  void close() override {
+    if (error_) return;
+    mpi::Handle request = library_.constants.request_null;
+    bool asked = false;
+    const auto late = std::chrono::steady_clock::now() + longest_close;
+    while (std::chrono::steady_clock::now() < late) {
+      progress();
+      if (error_) return;
+      if (!asked && messages_.drained()) asked = library_.call.Ibarrier(communicator_, &request) == 0;
+      int done = 0;
+      if (asked && (library_.call.Test(&request, &done, library_.constants.status_ignore) != 0 || done)) return;
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  void note_error() {
+    if (messages_.error() && !error_) error_ = *messages_.error();
+  }
+
+  const mpi::Library& library_;
+  mpi::Handle communicator_;
+  fabric::FabricMessages messages_;
+};
+
+std::int64_t largest(const NetworkContext& context, std::int64_t mine, int& code) {
+  std::int64_t most = mine;
+  code = context.library.call.Allreduce(&mine, &most, 1, context.library.datatype(DataType::int64),
+                                        context.library.operation(Operation::max), context.communicator);
+  return most;
+}
+
+// Whether all ranks are on one machine, as emulated nodes are.
+Result<bool> is_one_machine(const NetworkContext& context) {
+  const std::int64_t mine = shared_memory::machine_number();
+  int first = 0, second = 0;
+  const std::int64_t most = largest(context, mine, first), least = -largest(context, -mine, second);
+  if (Status status = context.library.check(first != 0 ? first : second, "MPI_Allreduce"); !status)
+    return status.error();
+  return most == least;
+}
+
+// The port of this process and the cards of all ranks, if all ranks have a port of the same provider.
+Result<fabric::FabricRanks> exchange_cards(const NetworkContext& context, const fabric::FabricPort& port) {
+  const mpi::Library& library = context.library;
+  fabric::FabricRanks ranks;
+  std::int32_t count = 0;
+  library.call.Comm_rank(context.communicator, &ranks.rank);
+  library.call.Comm_size(context.communicator, &count);
+  const std::vector<std::byte> card = port.card();
+  // Providers differ in the length of addresses, or in this sum over the name.
+  std::int64_t name = static_cast<std::int64_t>(card.size());
+  for (const char c : port.provider()) name = name * 131 + c;
+  int first = 0, second = 0;
+  const bool same = largest(context, name, first) == -largest(context, -name, second);
+  if (Status status = library.check(first != 0 ? first : second, "MPI_Allreduce"); !status) return status.error();
+  if (!same)
+    return not_applicable(fmt::format("the ranks have different providers of libfabric ({} here)", port.provider()), {},
+                          "set FI_PROVIDER to one that all nodes have");
+  ranks.card_bytes = card.size();
+  ranks.cards.resize(card.size() * static_cast<std::size_t>(count));
+  const auto words = static_cast<int>(card.size() / sizeof(std::int64_t));
+  const mpi::Handle type = library.datatype(DataType::int64);
+  const int code =
+      library.call.Allgather(card.data(), words, type, ranks.cards.data(), words, type, context.communicator);
+  if (Status status = library.check(code, "MPI_Allgather"); !status) return status.error();
+  return ranks;
+}
+
+} // namespace
+
+// Every rank makes the same collective calls, whatever fails on it. Two threads may make networks at once: a number
+// that another communicator of some rank has is proposed again.
+Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext& context) {
+  fabric::PortOptions options;
+  options.provider.one_machine = TRY(is_one_machine(context));
+  context.library.call.Comm_size(context.communicator, &options.provider.processes);
+  const Result<std::int32_t> engines = wanted_engines();
+  if (engines) options.engines = *engines;
+  Result<std::shared_ptr<fabric::FabricPort>> opened =
+      engines ? port_of_process(options) : Result<std::shared_ptr<fabric::FabricPort>>(engines.error());
+  const Status mine = opened ? Status(Nothing{}) : Status(opened.error());
+  if (Status status = agree(context.library, context.communicator, mine); !status) return status.error();
+  const std::shared_ptr<fabric::FabricPort> port = *opened;
+  fabric::FabricRanks ranks = TRY(exchange_cards(context, *port));
+  for (;;) {
+    int code = 0;
+    const std::int64_t proposed = [&] {
+      const std::lock_guard lock(port->mutex());
+      return std::int64_t{port->propose_network()};
+    }();
+    ranks.network = static_cast<std::uint32_t>(largest(context, proposed, code));
+    if (Status status = context.library.check(code, "MPI_Allreduce"); !status) return status.error();
+    auto made = std::make_unique<FabricNetwork>(context, port, ranks);
+    const std::int64_t taken = largest(context, !made->attached(), code);
+    if (Status status = context.library.check(code, "MPI_Allreduce"); !status) return status.error();
+    if (taken == 0) return std::unique_ptr<MpiNetwork>(std::move(made));
+  }
+}
+
+#endif
+
+} // namespace kumihimo::mpi_transport

@@ -1,0 +1,335 @@
+// Two-sided messages over the providers of libfabric that this machine has: matching, reductions, credits, lengths that
+// differ, two communicators in two threads, a process that dies.
+#include "fabric/messages.hpp"
+#include "port_threads.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <numeric>
+#include <random>
+
+namespace kumihimo::fabric {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<std::byte> content(std::int64_t bytes, std::uint32_t seed) {
+  std::vector<std::byte> data(static_cast<std::size_t>(bytes));
+  std::minstd_rand random(seed + 1);
+  for (std::byte& b : data) b = static_cast<std::byte>(random());
+  return data;
+}
+
+void exclusive_or(const void*, const void* left, const void* right, void* target, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    static_cast<unsigned char*>(target)[i] =
+        static_cast<const unsigned char*>(left)[i] ^ static_cast<const unsigned char*>(right)[i];
+}
+
+// One message that both ends know.
+struct Planned {
+  std::int32_t from = 0, to = 0;
+  std::int64_t segment = 0, bytes = 0;
+  bool reduced = false, in_pieces = false;
+};
+
+struct MessageEnd {
+  Planned plan;
+  bool sends = false;
+  std::int32_t open = 1;
+  std::vector<std::byte> data, own;
+  std::vector<transport::Piece> pieces;
+  transport::SendRequest send;
+  transport::ReceiveRequest receive;
+  transport::Reduction reduction;
+
+  MessageEnd(const Planned& planned, bool is_sender) : plan(planned), sends(is_sender) {
+    transport::TransferRequest& common = sends ? static_cast<transport::TransferRequest&>(send) : receive;
+    common.key.peer = Rank{sends ? plan.to : plan.from};
+    common.key.segment = plan.segment;
+    common.key.instance = 2;
+    common.key.lane = LaneId{static_cast<std::int32_t>(plan.segment % 3)};
+    common.key.signal = plan.bytes == 0;
+    common.bytes = plan.bytes;
+    common.open = &open;
+    if (!sends) {
+      data.assign(static_cast<std::size_t>(plan.bytes), std::byte{0xee});
+      receive.copy_into({data.data(), nullptr, 0}, 1);
+      if (!plan.reduced) return;
+      own.assign(data.size(), std::byte{0x5a});
+      reduction.function = exclusive_or;
+      receive.reduce_into({data.data(), nullptr, 0}, {own.data(), nullptr, 0}, &reduction, false, 1);
+      return;
+    }
+    data = content(plan.bytes, seed());
+    const std::int64_t cut = plan.in_pieces ? plan.bytes / 3 + 1 : std::max<std::int64_t>(plan.bytes, 1);
+    for (std::int64_t at = 0; at < plan.bytes; at += cut)
+      pieces.push_back({data.data() + at, std::min(cut, plan.bytes - at)});
+    if (!pieces.empty()) send.only = pieces.front();
+    send.first_piece = pieces.data();
+    send.piece_count = static_cast<std::int32_t>(pieces.size());
+  }
+  std::uint32_t seed() const { return static_cast<std::uint32_t>(plan.segment * 17 + plan.from * 5 + plan.to); }
+  bool is_right() const {
+    std::vector<std::byte> expected = content(plan.bytes, seed());
+    if (plan.reduced)
+      for (std::byte& b : expected) b ^= std::byte{0x5a};
+    return data == expected;
+  }
+};
+
+std::vector<Planned> all_pairs(std::int32_t ranks, const std::vector<std::int64_t>& sizes) {
+  std::vector<Planned> plans;
+  for (std::int32_t from = 0; from < ranks; ++from)
+    for (std::int32_t to = 0; to < ranks; ++to)
+      for (std::size_t i = 0; from != to && i < sizes.size(); ++i)
+        plans.push_back({from, to, static_cast<std::int64_t>(i), sizes[i], i % 3 == 1, i % 4 == 2});
+  return plans;
+}
+
+Status wait_for(FabricMessages& messages, const std::deque<MessageEnd>& ends) {
+  const auto late = Clock::now() + testing::time_limit;
+  while (std::any_of(ends.begin(), ends.end(), [](const MessageEnd& end) { return end.open != 0; })) {
+    messages.progress();
+    if (messages.error()) return *messages.error();
+    if (Clock::now() > late) return failed("the time limit of a test is over");
+    std::this_thread::yield();
+  }
+  return Nothing{};
+}
+
+// One rank's part, in a random order of starting.
+Status exchange(FabricMessages& messages, std::int32_t rank, const std::vector<Planned>& plans, unsigned seed,
+                bool sends_first = false) {
+  std::deque<MessageEnd> ends;
+  for (const Planned& plan : plans)
+    for (const bool sends : {true, false})
+      if ((sends ? plan.from : plan.to) == rank) ends.emplace_back(plan, sends);
+  std::vector<std::size_t> order(ends.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::mt19937 random(seed * 31 + static_cast<unsigned>(rank));
+  std::shuffle(order.begin(), order.end(), random);
+  if (sends_first) std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return ends[i].sends; });
+  for (const std::size_t i : order) {
+    MessageEnd& end = ends[i];
+    end.sends ? messages.send(end.send) : messages.receive(end.receive);
+    if (random() % 3 == 0) messages.progress();
+  }
+  if (sends_first) // so that some come long before their receive
+    for (int turn = 0; turn < 1000; ++turn) messages.progress();
+  if (Status status = wait_for(messages, ends); !status) return status;
+  for (const MessageEnd& end : ends)
+    if (!end.sends && !end.is_right()) return failed("wrong bytes", describe(end.receive.key, false));
+  return Nothing{};
+}
+
+class RanksOfMessages {
+ public:
+  RanksOfMessages(std::int32_t ranks, const PortOptions& options, std::uint32_t networks = 1)
+      : ports_(testing::open_ports(ranks, options)), ranks_(ranks) {
+    for (std::uint32_t network = 1; network <= networks; ++network)
+      for (std::int32_t r = 0; r < ranks; ++r)
+        all_.push_back(
+            std::make_unique<FabricMessages>(ports_.ports[static_cast<std::size_t>(r)], ports_.ranks(r, network)));
+  }
+  FabricMessages& of(std::int32_t rank, std::int32_t network = 0) {
+    return *all_[static_cast<std::size_t>(network * ranks_ + rank)];
+  }
+  FabricPort& port(std::int32_t rank) { return *ports_.ports[static_cast<std::size_t>(rank)]; }
+  Status run(const std::function<Status(std::int32_t, FabricMessages&)>& fn) {
+    std::atomic<bool> any_failed = false;
+    return testing::run_threads(
+        ranks_, [&](std::int32_t r) { return fn(r, of(r)); },
+        [&](std::int32_t r) { return of(r).progress(), of(r).error() || of(r).drained(); }, any_failed);
+  }
+
+ private:
+  testing::PortsOfRanks ports_;
+  std::int32_t ranks_;
+  std::vector<std::unique_ptr<FabricMessages>> all_;
+};
+
+struct MessageRow {
+  std::string name, provider;
+  bool flags_by_messages = false, orders_nothing = false;
+};
+
+PortOptions options_of(const MessageRow& row) {
+  PortOptions options;
+  options.provider.provider = row.provider;
+  options.flags_by_messages = row.flags_by_messages;
+  options.orders_nothing = row.orders_nothing;
+  return options;
+}
+
+class FabricMessagesTest : public ::testing::TestWithParam<MessageRow> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = testing::obstacle(GetParam().provider); !why.empty()) GTEST_SKIP() << why;
+  }
+  PortOptions options() const { return options_of(GetParam()); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Providers, FabricMessagesTest,
+                         ::testing::Values(MessageRow{"rxm", "tcp;ofi_rxm"},
+                                           MessageRow{"rxm_with_flags_by_messages", "tcp;ofi_rxm", true, false},
+                                           MessageRow{"rxm_by_delivery", "tcp;ofi_rxm", true, true},
+                                           MessageRow{"net", "net"}, MessageRow{"shm", "shm"}),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST_P(FabricMessagesTest, All_messages_of_three_ranks_arrive_in_any_order_of_starting) {
+  const std::vector<std::int64_t> sizes = {0, 1, 200, 4096, 4097, 70'000, 300'000, 1 << 20, 524'288, 24, 0, 4100};
+  RanksOfMessages ranks(3, options());
+  for (unsigned seed = 0; seed < 5; ++seed) {
+    const Status status = ranks.run([&](std::int32_t r, FabricMessages& messages) {
+      std::vector<Planned> plans = all_pairs(3, sizes);
+      for (Planned& plan : plans) plan.segment += seed * 100;
+      return exchange(messages, r, plans, seed);
+    });
+    ASSERT_TRUE(status.ok()) << status.error().sentence();
+  }
+}
+
+// More short messages than a peer has credits for, all before the first receive.
+TEST_P(FabricMessagesTest, Short_messages_beyond_the_credits_wait_for_their_receivers) {
+  RanksOfMessages ranks(2, options());
+  const std::vector<std::int64_t> sizes(3 * FabricMessages::eager_credits, 40);
+  const Status status = ranks.run(
+      [&](std::int32_t r, FabricMessages& messages) { return exchange(messages, r, all_pairs(2, sizes), 3, true); });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+}
+
+TEST_P(FabricMessagesTest, The_receiver_alone_is_told_of_another_length_and_the_sender_goes_on) {
+  for (const auto& [sent, expected] : {std::pair{100, 400}, {100, 100'000}, {100'000, 100}, {100'000, 200'000}}) {
+    RanksOfMessages ranks(2, options());
+    std::string found;
+    ranks
+        .run([&, sent = sent, expected = expected](std::int32_t r, FabricMessages& messages) -> Status {
+          std::deque<MessageEnd> ends;
+          ends.emplace_back(Planned{0, 1, 0, r == 0 ? sent : expected}, r == 0);
+          r == 0 ? messages.send(ends[0].send) : messages.receive(ends[0].receive);
+          const Status status = wait_for(messages, ends);
+          if (r == 0) return status;
+          if (!status) found = status.error().sentence();
+          const bool untouched =
+              std::all_of(ends[0].data.begin(), ends[0].data.end(), [](std::byte b) { return b == std::byte{0xee}; });
+          return untouched ? Status(Nothing{}) : Status(failed("bytes of another length were written"));
+        })
+        .ok();
+    EXPECT_NE(found.find("from rank 0 needs " + std::to_string(expected) + " bytes"), std::string::npos) << found;
+    EXPECT_NE(found.find(std::to_string(sent) + " bytes arrived"), std::string::npos) << found;
+  }
+}
+
+// Each thread of a rank drives a communicator of its own, over one port.
+TEST_P(FabricMessagesTest, Two_communicators_in_two_threads_share_a_port) {
+  RanksOfMessages ranks(2, options(), 2);
+  std::vector<std::thread> threads;
+  std::atomic<int> ended = 0, good = 0;
+  for (std::int32_t r = 0; r < 2; ++r)
+    for (std::int32_t network = 0; network < 2; ++network)
+      threads.emplace_back([&, r, network] {
+        FabricMessages& messages = ranks.of(r, network);
+        for (unsigned round = 0; round < 10; ++round) {
+          std::vector<Planned> plans = all_pairs(2, {8, 5000, 100'000, 0, 300});
+          for (Planned& plan : plans) plan.segment += round * 10 + static_cast<unsigned>(network) * 1000;
+          good += exchange(messages, r, plans, round).ok();
+        }
+        ++ended;
+        while (ended < 4) messages.progress(), std::this_thread::yield();
+      });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, 40);
+}
+
+TEST_P(FabricMessagesTest, A_peer_is_met_at_the_first_message_and_no_sooner) {
+  RanksOfMessages ranks(3, options());
+  EXPECT_EQ(ranks.of(0).met(), 0);
+  const Status status = ranks.run([&](std::int32_t r, FabricMessages& messages) -> Status {
+    return r == 2 ? Status(Nothing{}) : exchange(messages, r, {Planned{0, 1, 0, 100}}, 1);
+  });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+  EXPECT_EQ(ranks.of(0).met(), 1);
+  EXPECT_EQ(ranks.of(2).met(), 0);
+}
+
+// The check itself: content that is not the sender's is found.
+TEST(FabricMessagesSabotage, Wrong_bytes_are_found) {
+  MessageEnd end({0, 1, 0, 5000}, false);
+  EXPECT_FALSE(end.is_right());
+  end.data = content(5000, end.seed());
+  EXPECT_TRUE(end.is_right());
+  end.data[4999] ^= std::byte{1};
+  EXPECT_FALSE(end.is_right());
+}
+
+// A process that is killed while this one waits for it.
+TEST_P(FabricMessagesTest, A_killed_peer_is_an_error_that_names_it) {
+  struct Meeting {
+    std::atomic<int> here;
+    std::atomic<int> exchanged;
+    std::array<std::byte, 4096> cards;
+    std::size_t card_bytes;
+  };
+  for (const bool waits_to_receive : {true, false}) {
+    auto* const meeting = static_cast<Meeting*>(
+        mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    const auto part = [&](std::int32_t rank) -> std::pair<std::shared_ptr<FabricPort>, FabricRanks> {
+      PortOptions wanted = options();
+      wanted.provider.one_machine = true;
+      auto made = FabricPort::open(wanted);
+      if (!made) return {};
+      std::shared_ptr<FabricPort> port = std::move(*made);
+      const std::vector<std::byte> card = port->card();
+      std::copy(card.begin(), card.end(), meeting->cards.begin() + rank * static_cast<std::ptrdiff_t>(card.size()));
+      meeting->card_bytes = card.size();
+      ++meeting->here;
+      while (meeting->here < 2) usleep(100);
+      return {port, {1, rank, {meeting->cards.begin(), meeting->cards.begin() + 2 * card.size()}, card.size()}};
+    };
+    const pid_t child = fork();
+    if (child == 0) {
+      const auto [port, ranks] = part(1);
+      if (!port) _exit(1);
+      FabricMessages messages(port, ranks);
+      if (!exchange(messages, 1, all_pairs(2, {100, 10'000}), 1)) _exit(1);
+      ++meeting->exchanged;
+      for (;;) messages.progress();
+    }
+    const auto [port, ranks] = part(0);
+    ASSERT_TRUE(port);
+    FabricMessages messages(port, ranks);
+    const Status before = exchange(messages, 0, all_pairs(2, {100, 10'000}), 1);
+    ASSERT_TRUE(before.ok()) << before.error().sentence();
+    while (meeting->exchanged < 1) messages.progress();
+    std::deque<MessageEnd> ends;
+    ends.emplace_back(Planned{waits_to_receive ? 1 : 0, waits_to_receive ? 0 : 1, 50, 100'000}, !waits_to_receive);
+    waits_to_receive ? messages.receive(ends[0].receive) : messages.send(ends[0].send);
+    for (int turn = 0; turn < 100; ++turn) messages.progress();
+    kill(child, SIGKILL);
+    const auto killed = Clock::now();
+    const Status after = wait_for(messages, ends);
+    const double seconds = std::chrono::duration<double>(Clock::now() - killed).count();
+    ASSERT_FALSE(after.ok());
+    EXPECT_NE(after.error().sentence().find("rank 1 of the communicator"), std::string::npos)
+        << after.error().sentence();
+    EXPECT_LT(seconds, 5);
+    EXPECT_TRUE(messages.has_lost_peers());
+    waitpid(child, nullptr, 0);
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+      EXPECT_FALSE(entry.path().filename().string().starts_with(std::to_string(child) + ":")) << entry.path();
+    munmap(meeting, sizeof(Meeting));
+  }
+}
+
+} // namespace
+} // namespace kumihimo::fabric
