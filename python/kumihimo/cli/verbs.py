@@ -39,6 +39,7 @@ VERBS: tuple[str, ...] = (
         "bench",
         "bench vectorisation",
         "bench node",
+        "bench pgas",
         "record",
         "replay",
         "checkpoint",

@@ -46,6 +46,7 @@ Status do_task(MpiJob& job, const BenchTask& task) {
   case BenchTask::Kind::rehearse: return run_rehearsal(job, task);
   case BenchTask::Kind::calibrate: return run_calibration(job, task);
   case BenchTask::Kind::library: return run_library(job, task);
+  case BenchTask::Kind::one_sided: return run_one_sided(job, task);
   }
   return Nothing{};
 }
