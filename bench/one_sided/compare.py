@@ -3,7 +3,8 @@
 
     .venv/bin/python bench/one_sided/compare.py --osu FOLDER [--rounds 7] [--mpi openmpi] [--only put,get]
 
-FOLDER: the OSU Micro-Benchmarks as they were built (./configure CC=mpicc && make; for OpenSHMEM CC=oshcc), with
+FOLDER: the OSU Micro-Benchmarks as they were built (./configure CC=mpicc && make CFLAGS='-O2 -DFLOAT_PRECISION=4'; for
+OpenSHMEM CC=oshcc), with
 mpi/one-sided and openshmem in it. They are built outside this project. Every round runs each program of OSU and the
 measure of it, in changing order, on two ranks of this node. A row has the median of both, the median of the ratios of
 the rounds with its 95 % interval by order statistics, and the spread of OSU's own figures: (most - least) / median.
@@ -29,6 +30,7 @@ KUMIHIMO = ROOT / ".venv/bin/kumihimo"
 SIZES = (8, 1024, 65536, 1 << 20)
 RANKS = 2
 NEAR = 0.1
+BOUND = ["--allow-run-as-root", "--bind-to", "core"]  # a rank a processor, as kumihimo does
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ class OsuProgram:
 
 def window(program: str, measure: str, kind: str, sync: str, *extra: str, **more: object) -> OsuProgram:
     words = ("-w", kind, "-s", sync, *extra)
-    return OsuProgram(f"mpi/one-sided/{program}", words, "mpi", measure, ("--windows", kind, "--sync", sync), **more)
+    ours = ("--windows", kind, "--sync", "lock_flush" if sync == "flush" else sync)  # OSU locks the one target
+    return OsuProgram(f"mpi/one-sided/{program}", words, "mpi", measure, ours, **more)
 
 
 BANDWIDTH = {"scale": 1e6, "key": "bytes_per_second"}
@@ -71,7 +74,8 @@ PROGRAMS = (
 
 def osu_figures(folder: Path, program: OsuProgram, installation: mpi.Installation) -> dict[int, float]:
     """By size; 0 where there is none. Open MPI 4.1's OpenSHMEM crashes after the figures: these are kept."""
-    command = [*installation.arguments(RANKS), folder / program.path, *program.words]
+    bound = [str(installation.launcher), *(BOUND if installation.family == "openmpi" else [])]
+    command = [*bound, "-n", str(RANKS), folder / program.path, *program.words]
     environment = {**os.environ, **installation.environment(RANKS), "MALLOC_ARENA_MAX": "1"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
     found = {}

@@ -42,7 +42,7 @@ def command(
     ) = None,
     windows: option("--windows LIST", "Windows of MPI: allocate, create, dynamic, shared, or all.") = "allocate",
     sync: option(
-        "--sync LIST", "Synchronisations of MPI: flush, request, lock, lock_all, fence, pscw, or all."
+        "--sync LIST", "Synchronisations of MPI: flush, lock_flush, request, lock, lock_all, fence, pscw, or all."
     ) = "flush",
     window: option("--window N", "Messages under way where bandwidths and rates are measured.", int) = 64,
     launches_: option("--launches N", "Number of launches of each library; an interval needs 6.", int) = 1,

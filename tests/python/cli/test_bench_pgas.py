@@ -43,7 +43,7 @@ def test_windows_of_mpi(kumihimo, installation, family):
     assert ended.code == 0, ended.err + ended.out
     rows = results(ended)
     measured = {(row["synchronisation"], row["measure"]) for row in rows if "seconds" in row}
-    for name in ("flush", "request", "lock", "lock_all", "fence", "pscw"):
+    for name in ("flush", "lock_flush", "request", "lock", "lock_all", "fence", "pscw"):
         assert {(name, "put_quiet"), (name, "get"), (name, "put_bandwidth"), (name, "put_both_ways")} <= measured
     assert ("flush", "put") in measured and ("fence", "put") not in measured
     assert all(row["right"] for row in rows if "seconds" in row)
@@ -92,7 +92,7 @@ def test_a_table_beside_what_was_published(kumihimo):
         (("--measures", "puts"), "--measures must name measures or groups"),
         (("--bytes", "6"), "--bytes must be multiples of 4 up to 1GiB (got 6 B)"),
         (("--bytes", "1GiB", "--ranks", "64"), "--bytes must fit the memory: 64 ranks need 192 GiB"),
-        (("--sync", "flash"), "--sync must be all or some of flush, request, lock, lock_all, fence, pscw"),
+        (("--sync", "flash"), "--sync must be all or some of flush, lock_flush, request, lock, lock_all, fence, pscw"),
         (("--windows", "heap"), "--windows must be all or some of allocate, create, dynamic, shared"),
         (("--window", "0"), "--window must be from 1 to 1048576"),
         (("--mpi", "mpich,mpich"), "--mpi takes each library once"),

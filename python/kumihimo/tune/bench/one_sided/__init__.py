@@ -39,5 +39,5 @@ GROUPS = {
     "collectives": ("barrier", "broadcast", "reduce", "collect"),
 }
 WINDOWS = ("allocate", "create", "dynamic", "shared")
-SYNCHRONISATIONS = ("flush", "request", "lock", "lock_all", "fence", "pscw")
+SYNCHRONISATIONS = ("flush", "lock_flush", "request", "lock", "lock_all", "fence", "pscw")
 PLACES = {"node": "two ranks of a node", "network": "two ranks of different nodes", "all": "all ranks"}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 SYNCHRONISATION = {
     "flush": "MPI_Win_flush",
+    "lock_flush": "MPI_Win_flush",
     "request": "MPI_Rput/MPI_Rget, MPI_Win_flush",
     "lock": "MPI_Win_lock/unlock",
     "lock_all": "MPI_Win_lock_all/unlock_all",
