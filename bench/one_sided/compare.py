@@ -30,6 +30,7 @@ KUMIHIMO = ROOT / ".venv/bin/kumihimo"
 SIZES = (8, 1024, 65536, 1 << 20)
 RANKS = 2
 NEAR = 0.1
+OSU_WINDOW = "32"  # messages, in version 5.3
 BOUND = ["--allow-run-as-root", "--bind-to", "core"]  # a rank a processor, as kumihimo does
 
 
@@ -93,7 +94,7 @@ def osu_figures(folder: Path, program: OsuProgram, installation: mpi.Installatio
 def our_figures(program: OsuProgram, family: str, seconds: str) -> dict[int, float]:
     sizes = ",".join(map(str, SIZES))
     words = [KUMIHIMO, "bench", "pgas", program.library, "--measures", program.measure, "--bytes", sizes, "--json"]
-    words += ["--mpi", family, "--seconds", seconds, *program.options]
+    words += ["--mpi", family, "--seconds", seconds, "--window", OSU_WINDOW, *program.options]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     rows = json.loads(done.stdout)["results"]
     assert all(row["right"] for row in rows if "seconds" in row), done.stdout

@@ -24,6 +24,7 @@ LARGEST_SIZE = 1 << 30
 WINDOW_SPAN = 64 << 20  # bytes of memory that a window of messages covers at most, as a cache holds no more
 MOST_LAUNCHES, MOST_WINDOW = 1000, 1 << 20
 LAUNCH_SECONDS = 900.0
+MOST_COLUMNS = 3  # of contestants beside each other
 COPIES = 3  # of a window's memory that a rank has
 
 
@@ -267,19 +268,24 @@ def where_of(place: str, rows: Sequence[dict]) -> str:
 
 
 def show_sized(title: str, rows: Sequence[dict]) -> None:
-    columns = list(dict.fromkeys(map(column_of, rows)))
-    cells = {(row["bytes"], column_of(row)): cell_of(row) for row in rows}
-    sizes = dict.fromkeys(row["bytes"] for row in rows)
-    table = [[text_of(size), *(cells.get((size, column), "") for column in columns)] for size in sizes]
-    output.print_table(title, ("bytes>", *(f"{column}>" for column in columns)), table)
+    show_cells(title, "bytes>", [(text_of(row["bytes"]), column_of(row), cell_of(row)) for row in rows])
 
 
 def show_unsized(title: str, rows: Sequence[dict]) -> None:
-    columns = list(dict.fromkeys(map(column_of, rows)))
-    cells = {(row["measure"], column_of(row)): cell_of(row) for row in rows}
-    measures = dict.fromkeys(row["measure"] for row in rows)
-    table = [[measure, *(cells.get((measure, column), "") for column in columns)] for measure in measures]
-    output.print_table(title, ("operation", *(f"{column}>" for column in columns)), table)
+    show_cells(title, "operation", [(row["measure"], column_of(row), cell_of(row)) for row in rows])
+
+
+def show_cells(title: str, first: str, cells: Sequence[tuple[str, str, str]]) -> None:
+    """(row, contestant, figure): a column for each contestant, or a row where there are many."""
+    columns = list(dict.fromkeys(column for _, column, _ in cells))
+    keys = dict.fromkeys(key for key, _, _ in cells)
+    if len(columns) > MOST_COLUMNS:
+        ordered = [cell for key in keys for cell in cells if cell[0] == key]
+        output.print_table(title, (first, "library", "figure>"), ordered)
+        return
+    at = {(key, column): figure for key, column, figure in cells}
+    table = [[key, *(at.get((key, column), "") for column in columns)] for key in keys]
+    output.print_table(title, (first, *(f"{column}>" for column in columns)), table)
 
 
 def cell_of(row: dict) -> str:

@@ -266,15 +266,22 @@ class LockFlush : public Flush {
  public:
   static constexpr std::string_view name = "lock_flush";
   using Flush::Flush;
-  Status allocate(std::int64_t bytes, const std::optional<OneSidedPair>&) {
+  Status allocate(std::int64_t bytes, const std::optional<OneSidedPair>& pair) {
     const Status made = make(bytes, std::nullopt);
-    for (std::int32_t r = 0; made && r < peers_.ranks(); ++r) call_.Win_lock(lock_shared(), place(r), 0, window_);
+    locked_.clear();
+    for (std::int32_t r = 0; made && r < peers_.ranks(); ++r)
+      if (!pair || (pair->has(peers_.rank()) && pair->other(peers_.rank()) == r)) locked_.push_back(r);
+    for (const std::int32_t r : locked_) call_.Win_lock(lock_shared(), place(r), 0, window_);
     return made;
   }
   void release() {
-    for (std::int32_t r = 0; r < peers_.ranks(); ++r) call_.Win_unlock(place(r), window_);
+    for (const std::int32_t r : locked_) call_.Win_unlock(place(r), window_);
     unmake();
   }
+  void meet() { world_barrier(); }
+
+ private:
+  std::vector<std::int32_t> locked_;
 };
 
 class RequestBased : public MpiWindow {

@@ -81,24 +81,27 @@ class ShmemLibrary {
   Status allocate(std::int64_t bytes, const std::optional<OneSidedPair>&) {
     half_ = (bytes + alignment - 1) / alignment * alignment;
     work_ints_ = std::max<std::int64_t>(bytes / 8 + 1, least_work); // OpenSHMEM 1.4, 9.8.8: max(nreduce/2 + 1, ...)
-    const std::int64_t all = 2 * half_ + 4 * work_ints_ + counter_bytes + static_cast<std::int64_t>(sizeof(Sync));
-    heap_ = static_cast<std::byte*>(call_.allocate(static_cast<std::size_t>(all)));
-    if (!heap_)
+    const std::int64_t others = 4 * work_ints_ + counter_bytes + static_cast<std::int64_t>(sizeof(Sync));
+    const std::int64_t all = 2 * half_ + others;
+    heap_ = allocate_symmetric(half_ + others);
+    local_ = allocate_symmetric(half_);
+    if (!heap_ || !local_)
       return failed("the symmetric heap of OpenSHMEM is too small", std::to_string(all) + " bytes are needed",
                     "set SHMEM_SYMMETRIC_SIZE, or give smaller --bytes");
-    counter_ = reinterpret_cast<long*>(heap_ + 2 * half_);
-    sync_ = reinterpret_cast<Sync*>(heap_ + 2 * half_ + counter_bytes);
-    work_ = reinterpret_cast<int*>(heap_ + 2 * half_ + counter_bytes + sizeof(Sync));
+    counter_ = reinterpret_cast<long*>(heap_ + half_);
+    sync_ = reinterpret_cast<Sync*>(heap_ + half_ + counter_bytes);
+    work_ = reinterpret_cast<int*>(heap_ + half_ + counter_bytes + sizeof(Sync));
     sync_->fill(idle_);
     call_.barrier_all();
     return Nothing{};
   }
   void release() {
     call_.barrier_all();
+    call_.free(local_);
     call_.free(heap_);
   }
   std::byte* memory() { return heap_; }
-  std::byte* local() { return heap_ + half_; }
+  std::byte* local() { return local_; }
   std::int64_t counter() { return *static_cast<volatile long*>(counter_); }
   void set_counter(std::int64_t value) { *counter_ = value; }
   void meet() { call_.barrier_all(); }
@@ -142,7 +145,11 @@ class ShmemLibrary {
   const ShmemFunctions& call_;
   int ranks_;
   long idle_;
-  std::byte* heap_ = nullptr;
+  std::byte* allocate_symmetric(std::int64_t bytes) {
+    return static_cast<std::byte*>(call_.allocate(static_cast<std::size_t>(bytes)));
+  }
+
+  std::byte *heap_ = nullptr, *local_ = nullptr; // two blocks, as programs have them
   std::int64_t half_ = 0, work_ints_ = 0;
   long* counter_ = nullptr;
   Sync* sync_ = nullptr; // free between calls, which all begin with a barrier
