@@ -145,14 +145,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--mpi", default="openmpi")
     parser.add_argument("--seconds", default="20ms")
-    parser.add_argument("--only", default="", help="measures, with commas")
+    parser.add_argument("--only", default="", help="measures or words of programs, with commas")
     given = parser.parse_args()
     installation = mpi.choose(given.mpi)
     only = set(filter(None, given.only.split(",")))
     print("| OSU program | bytes | OSU | here | ratio | 95 % interval | spread of OSU | within 10 % or the spread |")
     print("|---|---|---|---|---|---|---|---|")
     for program in PROGRAMS:
-        if (only and program.measure not in only) or not (given.osu / program.path).exists():
+        text = " ".join([Path(program.path).name, *program.words, program.measure])
+        if (only and not any(word in text for word in only)) or not (given.osu / program.path).exists():
             continue
         if program.library == "shmem" and installation.family != "openmpi":
             continue
