@@ -58,6 +58,9 @@ packages_of_build() {
   has_mpi mpiexec.hydra libmpich.so.12 || want mpich
   # Opened at run time, too, by kumihimo bench node.
   has_library libopenblas.so.0 || want libopenblas0
+  # Coarrays of kumihimo bench pgas are compiled when it runs.
+  has caf.openmpi || want libcoarrays-openmpi-dev
+  has caf.mpich || want libcoarrays-mpich-dev
   # And by kumihimo app fft3d.
   has_library libfftw3.so.3 || want libfftw3-double3
   # And by kumihimo place.
@@ -150,6 +153,7 @@ names() {
     [libhypre-dev]="libhypre-dev (a program of the placement benchmark)"
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
     [lammps]="lammps (the unmodified program of the demo and the placement benchmark)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [scotch]="scotch (gmap, a peer of the placement benchmark)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)" [python3-otf2]="python3-otf2 (traces in OTF2)" [python3-six]="python3-six (for python3-otf2)"
+    [libcoarrays-openmpi-dev]="libcoarrays-openmpi-dev (caf, coarrays of bench pgas)" [libcoarrays-mpich-dev]="libcoarrays-mpich-dev (likewise over MPICH)"
     [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done

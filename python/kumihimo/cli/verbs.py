@@ -42,6 +42,7 @@ VERBS: tuple[str, ...] = (
         "bench node",
         "bench files",
         "bench checkpoint",
+        "bench pgas",
         "record",
         "replay",
         "workload",

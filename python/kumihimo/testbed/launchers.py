@@ -63,6 +63,7 @@ def environment(folder: Path) -> dict[str, str]:
         # behind the other in a socket. Sent in pieces, not put as a whole, they do so hardly (ADR 58).
         "btl_tcp_flags": "1",
         "btl_tcp_max_send_size": "32768",
+        "osc": "^rdma,ucx",  # windows need what the flags above leave out, or hardware
         "pml": "ob1",  # UCX and libfabric would look for hardware
         "mpi_yield_when_idle": "1",  # nodes share processors
         "hwloc_base_binding_policy": "none",

@@ -48,6 +48,7 @@ Status do_task(MpiJob& job, const BenchTask& task) {
   case BenchTask::Kind::calibrate: return run_calibration(job, task);
   case BenchTask::Kind::library: return run_library(job, task);
   case BenchTask::Kind::files: return file_bench::run_file_task(job, task.files);
+  case BenchTask::Kind::one_sided: return run_one_sided(job, task);
   }
   return Nothing{};
 }

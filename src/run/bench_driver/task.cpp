@@ -200,7 +200,8 @@ Result<BenchTask::Kind> kind_of(const std::string& name) {
   if (name == "calibrate") return BenchTask::Kind::calibrate;
   if (name == "library") return BenchTask::Kind::library;
   if (name == "files") return BenchTask::Kind::files;
-  return wrong_value("a task is check, measure, rehearse, calibrate, library or files", "'" + name + "'");
+  if (name == "one_sided") return BenchTask::Kind::one_sided;
+  return wrong_value("a task is check, measure, rehearse, calibrate, library, files or one_sided", "'" + name + "'");
 }
 
 Result<LibraryCalls> library_calls_of(const json& given) {
@@ -262,6 +263,10 @@ Result<BenchTask> task_of(const json& given, std::int32_t ranks, const Nodes& re
   read(given, "noise_seconds", task.noise_seconds);
   read(given, "quantum_seconds", task.quantum_seconds);
   if (Status s = check_calibration(task); !s) return s.error();
+  if (task.kind == BenchTask::Kind::one_sided) {
+    one_sided::OneSidedTask asked = TRY(one_sided::one_sided_task_of(given, ranks));
+    task.one_sided = std::move(asked);
+  }
   for (const json& each : given.value("library_calls", json::array())) {
     LibraryCalls asked = TRY(library_calls_of(each));
     task.library_calls.push_back(std::move(asked));

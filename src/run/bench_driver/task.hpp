@@ -1,6 +1,6 @@
 // The task of a bench driver: JSON, the same text on every rank.
 //
-//   {"task": "check" | "measure" | "rehearse" | "calibrate" | "library" | "files",
+//   {"task": "check" | "measure" | "rehearse" | "calibrate" | "library" | "files" | "one_sided",
 //    "library": "/usr/lib/.../libmpi.so.40",
 //    "pinning": "auto" | "none",
 //    "process_of_rank": [1, 0],                     default: rank r is the r-th process
@@ -24,6 +24,7 @@
 //    "parts": ["engine", "copies", "library"],          for calibrate; default: engine
 //    "noise_seconds": 10, "quantum_seconds": 1e-5,      likewise
 //    "files": {"folder": "/scratch", "steps": [...]},   for files: file_bench/file_task.hpp
+//    of one_sided: the members that one_sided/task.hpp lists
 //    "tag_upper_bound": 100,                        default: the library's
 //    "shared_memory_limit_bytes": 0}                default: what the system has
 #pragma once
@@ -32,6 +33,7 @@
 #include "halo/halo.hpp"
 #include "mpi_job/job.hpp"
 #include "mpi_transport/transport_options.hpp"
+#include "one_sided/task.hpp"
 #include "program/computing.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -76,7 +78,7 @@ struct LibraryCalls {
 };
 
 struct BenchTask {
-  enum class Kind { check, measure, rehearse, calibrate, library, files };
+  enum class Kind { check, measure, rehearse, calibrate, library, files, one_sided };
   Kind kind = Kind::check;
   std::vector<TaskCase> cases;
   std::vector<ProgramTaskCase> programs;
@@ -95,6 +97,7 @@ struct BenchTask {
   std::vector<std::string> parts = {"engine"}; // of a calibration
   double noise_seconds = 10, quantum_seconds = 1e-5; // of its noise
   std::string files;                                 // JSON
+  std::optional<one_sided::OneSidedTask> one_sided;
 };
 
 // The path of the MPI library, which is needed before the number of ranks is known. Error: no JSON, no such member.

@@ -51,4 +51,7 @@ Status measure_noise(MpiJob& job, const BenchTask& task);
 // {"not_applicable": its sentence} in its place.
 Status run_library(MpiJob& job, const BenchTask& task);
 
+// Measures a library of one-sided communication (one_sided/task.hpp): prints a result for each measure, size and place.
+Status run_one_sided(MpiJob& job, const BenchTask& task);
+
 } // namespace kumihimo::bench_driver

@@ -44,6 +44,7 @@ def test_every_time_of_the_command_line_is_read_by_it():
         "optimise",
         "app",
         "bench node",
+        "bench pgas",
         "place",
         "checkpoint",
         "simulate",
