@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from math import log2
 
-from kumihimo import _collectives, _machine, _schedule
+from kumihimo import _collectives, _machine, _predict, _schedule
 from kumihimo.collectives import arguments
 from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Setting
@@ -18,8 +18,9 @@ def predicted(points: int, exchange: str, flops: float, job: _machine.Job, model
     """`flops`: rate of lines of a rank."""
     ranks = job.rank_space.ranks
     collective = _schedule.Collective("alltoall", ranks, max(1, POINT_NUMBERS * points // ranks**2))
-    schedule = _collectives.find("alltoall", exchange).build(collective, job.rank_space, arguments.parameters())
-    transposition = Setting(model, job).predict(schedule).seconds
+    variant = _collectives.find("alltoall", exchange)
+    subject = _predict.CollectiveCase(collective, variant, arguments.parameters())
+    transposition = Setting(model, job).predict(subject).seconds
     work = 5 * points * log2(points)
     computing = work / ranks / flops
     seconds = computing + TRANSPOSITIONS * transposition

@@ -7,9 +7,12 @@ from math import prod
 
 import pytest
 
-from kumihimo.app import fft_prediction
+from kumihimo.app import fft_prediction, global_fft
 from kumihimo.app.fft_prediction import FftQuestion
 from kumihimo.app.npb_ft import FtPattern
+from kumihimo.cli import machines
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.predict import simulation
 from kumihimo.text.errors import KumihimoError
 
 MACHINE = ("simulate", "app", "fft3d", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "1")
@@ -75,6 +78,15 @@ def test_the_whole_k_computer_fits_in_pencils_and_not_in_slabs() -> None:
 
 
 # --- published cases
+
+
+def test_the_global_fft_has_three_transpositions_of_all_points() -> None:
+    job = simulation.on(machines.load("k-computer"), Ranks("4x2x2"))
+    found = global_fft.predicted(1 << 20, "linear", 1e10, job, "flow")
+    assert found["computing_seconds"] == pytest.approx(5 * 2**20 * 20 / 16 / 1e10)
+    assert found["seconds"] == pytest.approx(found["computing_seconds"] + 3 * found["transposition_seconds"])
+    least = 15 / 16 * 2**20 * 16 / 16 / 20e9  # what a rank sends, by all of its engines
+    assert found["transposition_seconds"] > least
 
 
 @pytest.mark.parametrize(("points", "ranks", "grid"), [((8, 8, 8), 4, (1, 4)), ((8, 16, 4), 16, (4, 4))])
