@@ -56,6 +56,12 @@ class AssertCheck:
         stated, unreadable = stated_in(regions)
         return [*checks.verdicts([*stated, *self.file.asserts], rows, self.references), *unreadable]
 
+    def unjudged(self, why: str) -> list[AssertVerdict]:
+        """Of all asserts of the file."""
+        subjects = [" ".join(filter(None, (each.subject, each.name))) for each in self.file.asserts]
+        pairs = zip(self.file.asserts, subjects)
+        return [AssertVerdict(each.text, subject, UNREADABLE, why=why) for each, subject in pairs]
+
     def judge_results(self, found: dict) -> int:
         """Of the object that a verb's --json has, into which the verdicts go; the exit code. Nothing is told where
         nothing was asked for."""

@@ -178,7 +178,7 @@ def show(
 
 
 COLUMNS = ("result", "first>", "other>", "times as slow>", "interval>", "verdict")
-LONGEST_NAME = 30
+LONGEST_NAME = 44
 
 
 def show_comparison(first: Path, other: Path, found: ComparedFiles) -> None:

@@ -42,9 +42,11 @@ NUMBERS_OF_KEY = (
 )
 NO_KEY = (
     *("mpi", "command", "doubts", "limiting", "text", "error", "version", "note", "notes", "what", "found", "place"),
-    *("bound_name", "reason", "host", "processor", "from", "answer", "page"),
+    *("bound_name", "reason", "host", "processor", "from", "answer", "page", "rate_unit"),
 )
+SAID_BY_SPACE = ("shape", "ranks", "ranks_per_node", "nodes", "count")  # `node of 4 ranks` of bench
 LONGEST_KEY = 100
+FIRST_OF_KEY = ("collective", "variant", "algorithm", "kernel", "parameters", "bytes")  # in names, before the others
 TOP_OF_KEY = ("application", "collective", "program", "subject", "model", "machine", "kernel", "method")
 INTERVALS = (("interval_low", "interval_high"), ("low", "high"), ("low_seconds", "high_seconds"))
 SAMPLES = ("seconds_of_runs", "seconds_of_launches")
@@ -304,8 +306,10 @@ def run_of(value: Mapping, name: str) -> RunValues:
 
 def name_of(value: Mapping, without: Collection[str]) -> str:
     words = []
-    for key, each in value.items():
-        if key in NO_KEY or key in without or isinstance(each, float):
+    for key in sorted(value, key=lambda key: FIRST_OF_KEY.index(key) if key in FIRST_OF_KEY else len(FIRST_OF_KEY)):
+        each = value[key]
+        said = "space" in value and key in SAID_BY_SPACE and "space" not in without
+        if said or key in NO_KEY or key in without or isinstance(each, float):
             continue
         if isinstance(each, str) and 0 < len(each) <= LONGEST_KEY:
             words.append(each)

@@ -108,7 +108,7 @@ class TestPrograms:
         assert (verdict["verdict"], verdict["file"], verdict["line"]) == ("met", f"{tmp_path}/program.py", line)
 
 
-WORK, PASSAGES, TRIALS, REPEATS = 50_000, 100, 20, 10
+WORK, PASSAGES, TRIALS, REPEATS = 50_000, 100, 20, 16
 
 
 @pytest.mark.long

@@ -132,6 +132,12 @@ OUTPUTS = [
     Output("run", "--json", ("run", "--json", "{}", "--", "true")),
     Output("record", "--json", ("record", "--json", "{}", "--", "true")),
     Output("record", "--mpip", ("record", "--show", "there.jsonl", "--mpip", "{}")),
+    Output("record", "--junit", ("record", "--show", "there.jsonl", "--junit", "{}")),
+    Output("run", "--junit", ("run", "--junit", "{}", "--", "true")),
+    Output("app", "--junit", ("app", "poisson3d", "-s", "8", "-v", "golden", "-t", "1", "--triad", "9", "--peak", "9")),
+    Output("bench", "--junit", ("bench", "allreduce", "-p", "2", "-b", "8", "-a", "ring"), long=True),
+    Output("compare", "--junit", ("compare", "there.json", "there.json")),
+    Output("compare", "--page", ("compare", "--history", "there.sqlite")),
     Output("record", "--output", ("record", "-o", "{}", "--", "MPIRUN")),
     Output("replay", "--page", REPLAYED),
     Output("replay", "--timeline", REPLAYED),
@@ -148,6 +154,8 @@ OUTPUTS = [
 READ = {
     *((verb, "--placement") for verb in ("show", "verify", "simulate", "bench", "replay", "place")),
     *((verb, "--wisdom") for verb in ("run", "replay")),
+    *((verb, "--asserts") for verb in ("record", "run", "app", "bench")),
+    ("compare", "--history"),
     *(("testbed counters", option) for option in ("--since", "--compare", "--less")),
     *(("place", "--within-node"), ("record", "--show"), ("tune", "--profile"), ("optimise", "--check")),
     ("checkpoint", "--measured"),
@@ -199,6 +207,7 @@ class Storage:
             "times.csv": TIMES,
             "two.goal": GOAL,
             "topology.conf": TOPOLOGY,
+            "there.json": '{"results": [{"variant": "simd", "seconds": 1.0}]}',
         }
         for name, text in {**files, "there.jsonl": PROFILE, "program.py": PROGRAM}.items():
             (folder / name).write_text(text, encoding="utf-8")
@@ -263,6 +272,8 @@ def test_the_old_file_is_there_whole_after_other_faults(storage: Storage, output
 
 
 def check(storage: Storage, output: Output, faults: tuple[str, ...]) -> None:
+    if output.verb == "compare":
+        assert storage.run(["compare", "there.json", "--history", "there.sqlite"]).returncode == 0
     if output.verb == "campaign show":
         assert storage.run(["campaign", "small-campaign.toml", "-o", "there.sqlite"]).returncode == 0
     ended = storage.run(output.words())
