@@ -51,7 +51,7 @@ inline constexpr std::int64_t always_checked = 1 << 20; // bytes; of more, the f
 inline constexpr std::int64_t least_samples = 8, most_samples = 60, most_times = 1 << 20;
 
 inline constexpr const char* no_collective =
-    "this back end has no such collective, or it is measured beside flush alone";
+    "this back end has no such collective, or it is measured with flush alone";
 
 // Arithmetic that no compiler can leave out.
 double compute(std::int64_t iterations);
@@ -218,7 +218,7 @@ class OneSidedMeasurement {
 
   bool is_origin() const { return pair_ && rank_ == pair_->first; }
   bool is_target() const { return pair_ && rank_ == pair_->second; }
-  std::int32_t peer() const { return pair_->other(rank_); }
+  std::int32_t peer() const { return pair_ ? pair_->other(rank_) : rank_; }
 
   struct Moved {
     std::int64_t bytes; // in all
@@ -262,7 +262,8 @@ class OneSidedMeasurement {
 
   Result<Figures> put(std::int64_t bytes) {
     if constexpr (HasBlockingPut<L>)
-      return by_origin({bytes, true, false}, [&] { library_.put(peer(), 0, bytes); }).figures(1);
+      return by_origin({bytes, true, false}, [&library = library_, to = peer(), bytes] { library.put(to, 0, bytes); })
+          .figures(1);
     else
       return not_applicable("this synchronisation ends no put before the target has the data");
   }
@@ -277,25 +278,27 @@ class OneSidedMeasurement {
 
   Result<Figures> get(std::int64_t bytes) {
     if constexpr (HasBlockingGet<L>)
-      return by_origin({bytes, false, false}, [&] { library_.get(peer(), 0, bytes); }).figures(1);
+      return by_origin({bytes, false, false}, [&library = library_, to = peer(), bytes] { library.get(to, 0, bytes); })
+          .figures(1);
     else
       return access(bytes, false);
   }
 
-  void start(bool puts, std::int64_t offset, std::int64_t bytes) {
+  // Nothing of these is read from memory in a loop: a put takes as long as a few dozen loads.
+  static void start(L& library, bool puts, std::int32_t to, std::int64_t offset, std::int64_t bytes) {
     if constexpr (HasGet<L>) {
-      if (!puts) return library_.start_get(peer(), offset, bytes);
+      if (!puts) return library.start_get(to, offset, bytes);
     }
-    library_.start_put(peer(), offset, bytes);
+    library.start_put(to, offset, bytes);
   }
-  void access_once(bool puts, std::int64_t bytes) {
-    library_.open(peer());
+  static void access_once(L& library, bool puts, std::int32_t to, std::int64_t bytes) {
+    library.open(to);
     if constexpr (HasPutsBeforeQuiet<L>) {
-      library_.put(peer(), 0, bytes); // such a library has a blocking get, too
+      library.put(to, 0, bytes); // such a library has a blocking get, too
     } else {
-      start(puts, 0, bytes);
+      start(library, puts, to, 0, bytes);
     }
-    library_.close(peer());
+    library.close(to);
   }
 
   // A put until the target has the data, or a get. Where the target takes part, they go to and fro, as in OSU's
@@ -310,13 +313,15 @@ class OneSidedMeasurement {
       const Samples found = sampled(
           bytes, [&](std::uint64_t seed) { prepare(moved, seed); },
           [&](std::int64_t times) {
-            if (is_origin()) return looped(times, [&] { access_once(puts, bytes), exposed(); });
-            return is_target() ? looped(times, [&] { exposed(), access_once(puts, bytes); }) : 0.0;
+            if (is_origin()) return looped(times, [&] { access_once(library_, puts, peer(), bytes), exposed(); });
+            return is_target() ? looped(times, [&] { exposed(), access_once(library_, puts, peer(), bytes); }) : 0.0;
           },
           [&](std::uint64_t seed) { return check(moved, seed); });
       return found.figures(2);
     } else {
-      return by_origin({bytes, puts, false}, [&] { access_once(puts, bytes); }).figures(1);
+      return by_origin({bytes, puts, false},
+                       [&library = library_, puts, to = peer(), bytes] { access_once(library, puts, to, bytes); })
+          .figures(1);
     }
   }
 
@@ -325,13 +330,14 @@ class OneSidedMeasurement {
   std::int64_t slots(std::int64_t bytes) const { return std::clamp(task_.span / bytes, std::int64_t{1}, task_.window); }
 
   // A window of messages to one place after another, at most `span` bytes.
-  void send_window(bool puts, std::int64_t bytes, std::int64_t end) {
-    library_.open(peer());
-    for (std::int64_t i = 0, offset = 0; i < task_.window; ++i) {
-      start(puts, offset, bytes);
+  static void send_window(L& library, bool puts, std::int32_t to, std::int64_t bytes, std::int64_t end,
+                          std::int64_t window) {
+    library.open(to);
+    for (std::int64_t i = 0, offset = 0; i < window; ++i) {
+      start(library, puts, to, offset, bytes);
       offset = offset + bytes == end ? 0 : offset + bytes;
     }
-    library_.close(peer());
+    library.close(to);
   }
 
   Result<Figures> bandwidth(std::int64_t bytes, bool puts, bool both_ways) {
@@ -346,14 +352,15 @@ class OneSidedMeasurement {
             if (both_ways)
               return looped(times, [&] {
                 library_.expose_and_open(peer());
-                for (std::int64_t i = 0; i < task_.window; ++i) start(puts, i % slots(bytes) * bytes, bytes);
+                for (std::int64_t i = 0; i < task_.window; ++i)
+                  start(library_, puts, peer(), i % slots(bytes) * bytes, bytes);
                 library_.close_and_conceal(peer());
               });
             if (is_target()) return looped(times, [&] { library_.expose(peer(), false), library_.conceal(peer()); });
           } else if (is_target() && !both_ways) {
             return 0.0;
           }
-          return looped(times, [&] { send_window(puts, bytes, end); });
+          return looped(times, [&] { send_window(library_, puts, peer(), bytes, end, task_.window); });
         },
         [&](std::uint64_t seed) { return check(moved, seed); });
     Figures figures = found.figures(static_cast<double>(task_.window));
@@ -372,7 +379,7 @@ class OneSidedMeasurement {
       if (rank_ < 2 * pairs) pair_ = OneSidedPair{mine, mine + pairs};
       const std::int64_t end = slots(bytes) * bytes;
       const Moved moved{end, true, false};
-      const Samples found = by_origin(moved, [&] { send_window(true, bytes, end); });
+      const Samples found = by_origin(moved, [&] { send_window(library_, true, peer(), bytes, end, task_.window); });
       pair_.reset();
       Figures figures = found.figures(static_cast<double>(task_.window));
       figures.more["pairs"] = pairs;
@@ -396,7 +403,7 @@ class OneSidedMeasurement {
       const auto beside = [&](std::int64_t iterations) {
         return by_origin(moved, [&, iterations] {
           library_.open(peer());
-          start(puts, 0, bytes);
+          start(library_, puts, peer(), 0, bytes);
           if (iterations > 0) compute(iterations);
           library_.close(peer());
         });
