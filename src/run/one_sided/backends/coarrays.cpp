@@ -4,6 +4,7 @@
 #include "one_sided/measurement.hpp"
 
 #include <dlfcn.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
 #include <string>
@@ -24,6 +25,7 @@ struct CoarrayFunctions {
   void (*compare_and_swap)(std::int32_t image, std::int32_t expected, std::int32_t value, std::int32_t* old) = nullptr;
   void (*broadcast)(std::int64_t bytes, std::int32_t image, std::byte* data) = nullptr;
   void (*sum)(std::int64_t count, std::byte* data) = nullptr;
+  void (*finalize)() = nullptr; // of GNU Fortran's library interface, if it is that
 };
 
 Result<CoarrayFunctions> open_coarrays(const std::string& path) {
@@ -38,6 +40,7 @@ Result<CoarrayFunctions> open_coarrays(const std::string& path) {
     return function != nullptr;
   };
   // A program's main does it where coarrays are of GNU Fortran's library interface.
+  find(f.finalize, "_gfortran_caf_finalize");
   void (*init)(int*, char***) = nullptr;
   if (find(init, "_gfortran_caf_init")) init(nullptr, nullptr);
   const bool whole = find(f.image, "kumihimo_image") && find(f.images, "kumihimo_images") &&
@@ -115,7 +118,11 @@ Status measure_coarrays(const OneSidedContext& context, const OneSidedTask& task
       same ? Status(Nothing{}) : failed("the images of the coarrays are not the ranks of MPI", {}, "leave --order out");
   if (Status s = peers.agree(numbered); !s) return s;
   CoarrayLibrary library(*call, peers.rank());
-  return measure_library(library, peers, task, {{"backend", "coarrays"}});
+  const Status status = measure_library(library, peers, task, {{"backend", "coarrays"}});
+  // MPICH's UCX ends with a failed assertion where coarrays were; whoever reads this knows then what happened.
+  peers.print({{"ending", "the end of the coarrays and of MPI"}});
+  if (call->finalize) call->finalize();
+  return status;
 }
 
 } // namespace kumihimo::one_sided

@@ -19,10 +19,8 @@ from kumihimo.tune.bench.job import Launcher, start
 from kumihimo.tune.bench.one_sided.libraries import FoundLibrary
 
 LAST_CRASH = 4  # launches of one turn
-ENDED_BADLY = (
-    "{}: the processes crashed in {} after all results, which are kept ({}); Open MPI before 4.1.6 does "
-    "(open-mpi/ompi issue 11604)"
-)
+ENDED_BADLY = "{}: the processes crashed in {} after all results, which are kept ({})"
+KNOWN = {"shmem_finalize": "; Open MPI before 4.1.6 does (open-mpi/ompi issue 11604)"}
 RATES = ("bytes_per_second", "messages_per_second", "operations_per_second")
 Advance = Callable[[str], None]
 
@@ -107,7 +105,8 @@ def launched(contestant: Contestant, task: dict, ranks: int, seconds: float, adv
             raise
         except Failed as error:
             if watched.ending:
-                run.notes.append(ENDED_BADLY.format(contestant.name, watched.ending, error))
+                known = KNOWN.get(watched.ending, "")
+                run.notes.append(ENDED_BADLY.format(contestant.name, watched.ending, error) + known)
                 return run
             if watched.errors or attempt + 1 == LAST_CRASH:
                 raise
