@@ -50,8 +50,7 @@ inline constexpr std::int64_t guard_bytes = 64;         // behind the data, whic
 inline constexpr std::int64_t always_checked = 1 << 20; // bytes; of more, the first and the last sample are checked
 inline constexpr std::int64_t least_samples = 8, most_samples = 60, most_times = 1 << 20;
 
-inline constexpr const char* no_collective =
-    "this back end has no such collective, or it is measured with flush alone";
+inline constexpr const char* no_collective = "this back end has no such collective, or it is measured with flush alone";
 
 // Arithmetic that no compiler can leave out.
 double compute(std::int64_t iterations);
