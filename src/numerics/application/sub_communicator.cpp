@@ -65,6 +65,10 @@ Result<std::unique_ptr<ProgramRun>> SubCommunicator::make_run(const Collective& 
   return ProgramRun::make_another(schedule, Rank{rank()}, *under_way_, {}, stream, schedule.claims.in_place_safe);
 }
 
+Result<std::unique_ptr<ProgramRun>> SubCommunicator::run_of(const ProgramSet& set) {
+  return ProgramRun::make(set, Rank{rank()}, *under_way_);
+}
+
 Result<ProgramRun*> SubCommunicator::kept(const Collective& collective, const std::string& algorithm,
                                           const transport::Reduction& reduction) {
   const std::int64_t bytes = collective.counts.each * collective.type_bytes;

@@ -26,18 +26,18 @@ std::vector<std::int64_t> begins_of(const BlockTable& table, std::int32_t rank, 
 class MessageExchange final : public BlockExchange {
  public:
   static Result<std::unique_ptr<BlockExchange>> make(const BlockTable& table, const std::string& algorithm,
-                                                     Runtime& runtime) {
+                                                     ExchangeRanks ranks) {
     auto made = std::make_unique<MessageExchange>();
-    const std::int32_t rank = runtime.rank();
+    const std::int32_t rank = ranks.rank();
     made->first_sent_ = begins_of(table, rank, true);
     made->first_received_ = begins_of(table, rank, false);
-    if (Status s = runtime.agree(made->allocate(runtime.ranks() > 1)); !s) return s.error();
-    if (runtime.ranks() == 1) return std::unique_ptr<BlockExchange>(std::move(made));
+    if (Status s = ranks.all().agree(made->allocate(ranks.ranks() > 1)); !s) return s.error();
+    if (ranks.ranks() == 1) return std::unique_ptr<BlockExchange>(std::move(made));
     made->bytes_ =
         static_cast<double>(sizeof(Complex)) * static_cast<double>(made->first_sent_.back() - table.at(rank, rank));
-    const Result<Schedule> schedule = schedule_of(table, algorithm, runtime);
-    if (Status s = runtime.agree_on(schedule); !s) return s.error();
-    made->run_ = TRY(runtime.run_of(*schedule));
+    const Result<Schedule> schedule = schedule_of(table, algorithm, ranks.space());
+    if (Status s = ranks.all().agree_on(schedule); !s) return s.error();
+    made->run_ = TRY(ranks.run_of(*schedule));
     return std::unique_ptr<BlockExchange>(std::move(made));
   }
 
@@ -57,14 +57,14 @@ class MessageExchange final : public BlockExchange {
   }
 
   // A point is two doubles. Algorithms whose ranks relay blocks of others take equal ones alone.
-  static Result<Schedule> schedule_of(const BlockTable& table, const std::string& algorithm, Runtime& runtime) {
+  static Result<Schedule> schedule_of(const BlockTable& table, const std::string& algorithm, const RankSpace& space) {
     const Variant* const variant = TRY(Registry::standard().find(CollectiveKind::alltoall, algorithm));
     std::vector<std::int64_t> counts = table.points;
     for (std::int64_t& each : counts) each *= 2;
     const bool equal = std::ranges::adjacent_find(counts, std::ranges::not_equal_to()) == counts.end();
-    const Collective of_equal = make_collective(CollectiveKind::alltoall, runtime.ranks(), counts[0]);
+    const Collective of_equal = make_collective(CollectiveKind::alltoall, table.ranks, counts[0]);
     const Collective exchange = equal ? of_equal : TRY(with_counts(of_equal, std::move(counts)));
-    Result<Schedule> made = variant->build(exchange, RankSpace::on_nodes(runtime.processes().node_of_rank()));
+    Result<Schedule> made = variant->build(exchange, space);
     if (!made && made.error().kind == Error::Kind::not_applicable)
       return not_applicable("the exchange " + algorithm + " does not fit here: " + made.error().problem, {},
                             "use exchange=pairwise");
@@ -106,8 +106,8 @@ class WindowExchange final : public ThroughWindow<BlockExchange> {
 } // namespace
 
 Result<std::unique_ptr<BlockExchange>> exchange_by_messages(const BlockTable& table, const std::string& algorithm,
-                                                            Runtime& runtime) {
-  return MessageExchange::make(table, algorithm, runtime);
+                                                            ExchangeRanks ranks) {
+  return MessageExchange::make(table, algorithm, ranks);
 }
 
 Result<std::unique_ptr<BlockExchange>> exchange_by_window(const BlockTable& table, Runtime& runtime) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "application/runtime.hpp"
+#include "distributed_fft/exchange_ranks.hpp"
 #include "fft/bricks.hpp"
 
 #include <cstdint>
@@ -35,10 +36,11 @@ struct BlockTable {
   }
 };
 
-// By an alltoall schedule of the registry ("pairwise"). On one rank it copies nothing. Collective. Errors: there is no
-// such algorithm, or it takes no blocks of different lengths, where these differ; no memory.
+// By an alltoall schedule of the registry ("pairwise") between `ranks`, of which the table is. On one rank it copies
+// nothing. Collective over all ranks, whose rows and columns each have as many. Errors: there is no such algorithm, or
+// it takes no blocks of different lengths, where these differ; no memory.
 Result<std::unique_ptr<BlockExchange>> exchange_by_messages(const BlockTable& table, const std::string& algorithm,
-                                                            application::Runtime& runtime);
+                                                            ExchangeRanks ranks);
 // Ranks write into memory of the node, and read each other's. Collective. Errors: ranks on several nodes; no memory.
 Result<std::unique_ptr<BlockExchange>> exchange_by_window(const BlockTable& table, application::Runtime& runtime);
 

@@ -9,7 +9,7 @@
 namespace kumihimo::distributed_fft {
 namespace {
 
-using application::KernelTimes, application::Runtime;
+using application::KernelTimes, application::Runtime, application::SubCommunicator;
 using fft::Brick, fft::Complex, fft::TransformDirection, fft::LineStage, fft::RankPencils, fft::PointBox, fft::Triple;
 
 using Axes = std::vector<std::size_t>;
@@ -50,15 +50,32 @@ void for_each_plane(const PointBox& box, Copy copy) {
 
 } // namespace
 
+// A window has one barrier, of all ranks.
+Result<DistributedFft::RowAndColumn> DistributedFft::RowAndColumn::make(const RankPencils& pencils,
+                                                                        const TransformWay& way, Runtime& runtime) {
+  RowAndColumn made;
+  if (pencils.rows == 1 || pencils.columns == 1 || way.through_window) return made;
+  const std::int32_t row = runtime.rank() / pencils.columns, column = runtime.rank() % pencils.columns;
+  made.row = TRY(SubCommunicator::make(TRY(runtime.processes().split(row))));
+  made.column = TRY(SubCommunicator::make(TRY(runtime.processes().split(column))));
+  return made;
+}
+
+Status DistributedFft::RowAndColumn::poll() {
+  for (SubCommunicator* const each : {row.get(), column.get()})
+    if (each)
+      if (Status s = each->poll(); !s) return s;
+  return Nothing{};
+}
+
 // The stages of one direction, and what is between them.
 class DistributedFft::Pipeline {
  public:
   static Result<std::unique_ptr<Pipeline>> make(const RankPencils& pencils, std::int64_t bands, const TransformWay& way,
                                                 TransformDirection direction, fft::LineLibrary& library,
-                                                Runtime& runtime, KernelTimes& times) {
-    std::unique_ptr<Pipeline> made(new Pipeline(way, bands, runtime, times));
-    const Result<Nothing> stages =
-        made->plan(stages_of(pencils, direction, way.block_bytes), pencils, direction, library);
+                                                Runtime& runtime, RowAndColumn& groups, KernelTimes& times) {
+    std::unique_ptr<Pipeline> made(new Pipeline(pencils, way, bands, runtime, groups, times));
+    const Result<Nothing> stages = made->plan(direction, library);
     if (Status s = runtime.agree_on(stages); !s) return s.error();
     const std::int64_t at_once = made->way_.bands_at_once, rest = bands % at_once;
     const std::int64_t slots = way.overlaps && bands > at_once ? 2 : 1;
@@ -101,16 +118,17 @@ class DistributedFft::Pipeline {
 
  private:
   using Slot = std::vector<std::unique_ptr<Transposition>>; // between stage s and s + 1
-  Pipeline(TransformWay way, std::int64_t bands, Runtime& runtime, KernelTimes& times)
-      : way_(std::move(way)), bands_(bands), runtime_(runtime), times_(times) {
+  Pipeline(const RankPencils& pencils, TransformWay way, std::int64_t bands, Runtime& runtime, RowAndColumn& groups,
+           KernelTimes& times)
+      : pencils_(pencils), way_(std::move(way)), bands_(bands), runtime_(runtime), groups_(groups), times_(times) {
     way_.bands_at_once = std::clamp<std::int64_t>(way_.bands_at_once, 1, bands);
   }
 
-  Result<Nothing> plan(const std::vector<Axes>& stages, const RankPencils& pencils, TransformDirection direction,
-                       fft::LineLibrary& library) {
+  Result<Nothing> plan(TransformDirection direction, fft::LineLibrary& library) {
+    const std::vector<Axes> stages = stages_of(pencils_, direction, way_.block_bytes);
     for (const Axes& axes : stages) {
-      const PointBox box = pencils.box(axes[0], runtime_.rank());
-      boxes_.push_back(pencils.boxes(axes[0]));
+      const PointBox box = pencils_.box(axes[0], runtime_.rank());
+      axis_.push_back(axes[0]);
       stages_.push_back(TRY(LineStage::make(library, box, axes, direction, way_.block_bytes)));
       const double bytes = 2.0 * sizeof(Complex) * static_cast<double>(box.points());
       rows_.push_back(times_.declare(in_direction(name_of(axes), direction), {bytes, stages_.back().flops()}));
@@ -130,7 +148,7 @@ class DistributedFft::Pipeline {
   Result<Slot> slot_of(std::int64_t bands) {
     Slot slot;
     for (std::size_t stage = 0; stage + 1 < stages_.size(); ++stage) {
-      const TranspositionTask task{boxes_[stage], boxes_[stage + 1], bands};
+      const TranspositionTask task{pencils_.boxes(axis_[stage]), pencils_.boxes(axis_[stage + 1]), bands};
       if (task.moves_nothing()) {
         Result<std::unique_ptr<Transposition>> local = make_local(task, runtime_.rank());
         if (Status s = runtime_.agree_on(local); !s) return s.error();
@@ -138,10 +156,22 @@ class DistributedFft::Pipeline {
       } else if (way_.through_window) {
         slot.push_back(TRY(make_window(task, runtime_)));
       } else {
-        slot.push_back(TRY(make_messages(task, way_.exchange, runtime_)));
+        slot.push_back(TRY(messages_between(axis_[stage], axis_[stage + 1], bands)));
       }
     }
     return slot;
+  }
+
+  // Lines along z and y meet in rows of ranks, lines along y and x in columns.
+  Result<std::unique_ptr<Transposition>> messages_between(std::size_t before, std::size_t after, std::int64_t bands) {
+    const bool in_row = before == 2 || after == 2;
+    TranspositionTask task{{}, {}, bands};
+    for (const std::int32_t rank : in_row ? pencils_.row_of(runtime_.rank()) : pencils_.column_of(runtime_.rank())) {
+      task.before.push_back(pencils_.box(before, rank));
+      task.after.push_back(pencils_.box(after, rank));
+    }
+    SubCommunicator* const some = in_row ? groups_.row.get() : groups_.column.get();
+    return make_messages(task, way_.exchange, some ? ExchangeRanks(runtime_, *some) : ExchangeRanks(runtime_));
   }
 
   Status step(std::int64_t block, std::size_t stage, const Complex* in, Complex* out) {
@@ -178,10 +208,15 @@ class DistributedFft::Pipeline {
   Status run_lines(std::size_t number, std::span<const Brick> from, std::span<const Brick> to, std::int64_t band) {
     const LineStage& stage = stages_[number];
     return times_.timed(rows_[number], [&]() -> Status {
-      if (way_.overlaps)
-        return runtime_.beside_messages(stage.blocks(), [&](const threads::IndexRange& piece) {
+      if (way_.overlaps) {
+        Status moved = Nothing{};
+        const auto work = [&](const threads::IndexRange& piece) {
           stage.run(from, to, band, piece.begin, piece.end);
-        });
+          if (moved) moved = groups_.poll();
+        };
+        if (Status s = runtime_.beside_messages(stage.blocks(), work); !s) return s;
+        return moved;
+      }
       stage.run(from, to, band, 0, stage.blocks());
       return Nothing{};
     });
@@ -207,13 +242,15 @@ class DistributedFft::Pipeline {
   }
 
   using Packed = threads::ThreadedArray<Complex>;
+  RankPencils pencils_;
   TransformWay way_;
   std::int64_t bands_;
   Runtime& runtime_;
+  RowAndColumn& groups_;
   KernelTimes& times_;
   std::vector<LineStage> stages_;
-  std::vector<std::vector<PointBox>> boxes_; // of each stage, of each rank
-  std::vector<Packed> packed_, unpacked_;    // of each stage, of the way that packs
+  std::vector<std::size_t> axis_;         // of each stage, whole on each rank
+  std::vector<Packed> packed_, unpacked_; // of each stage, of the way that packs
   std::vector<Slot> slots_;
   Slot rest_; // of the last block of bands, if it has fewer
   std::vector<std::size_t> rows_;
@@ -224,10 +261,12 @@ Result<std::unique_ptr<DistributedFft>> DistributedFft::make(const RankPencils& 
                                                              const TransformWay& way, fft::LineLibrary& library,
                                                              Runtime& runtime) {
   std::unique_ptr<DistributedFft> made(new DistributedFft);
-  made->forward_ =
-      TRY(Pipeline::make(pencils, bands, way, TransformDirection::forward, library, runtime, made->times_));
-  made->backward_ =
-      TRY(Pipeline::make(pencils, bands, way, TransformDirection::backward, library, runtime, made->times_));
+  made->groups_ = TRY(RowAndColumn::make(pencils, way, runtime));
+  const auto pipeline = [&](TransformDirection direction) {
+    return Pipeline::make(pencils, bands, way, direction, library, runtime, made->groups_, made->times_);
+  };
+  made->forward_ = TRY(pipeline(TransformDirection::forward));
+  made->backward_ = TRY(pipeline(TransformDirection::backward));
   return made;
 }
 

@@ -48,7 +48,15 @@ class DistributedFft {
 
  private:
   class Pipeline;
+  // Messages within the row and the column of this rank, in a grid of several of both; null: all ranks exchange.
+  struct RowAndColumn {
+    std::unique_ptr<application::SubCommunicator> row, column;
+    static Result<RowAndColumn> make(const fft::RankPencils& pencils, const TransformWay& way,
+                                     application::Runtime& runtime);
+    Status poll();
+  };
   DistributedFft() = default;
+  RowAndColumn groups_; // of both pipelines
   std::unique_ptr<Pipeline> forward_, backward_;
   application::KernelTimes times_;
 };

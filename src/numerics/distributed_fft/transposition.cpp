@@ -42,15 +42,15 @@ class LocalTransposition final : public Transposition {
 class MessageTransposition final : public Transposition {
  public:
   static Result<std::unique_ptr<Transposition>> make(const TranspositionTask& task, const std::string& algorithm,
-                                                     Runtime& runtime) {
-    BlockTable table{runtime.ranks(), {}};
+                                                     ExchangeRanks ranks) {
+    BlockTable table{ranks.ranks(), {}};
     for (const PointBox& before : task.before)
       for (const PointBox& after : task.after)
         table.points.push_back(task.bands * fft::common_box(before, after).points());
     auto made = std::make_unique<MessageTransposition>();
-    made->exchange_ = TRY(exchange_by_messages(table, algorithm, runtime));
+    made->exchange_ = TRY(exchange_by_messages(table, algorithm, ranks));
     BlockExchange& exchange = *made->exchange_;
-    const auto own = static_cast<std::size_t>(runtime.rank());
+    const auto own = static_cast<std::size_t>(ranks.rank());
     made->target_ =
         bricks_of_blocks(task.before[own], task.after, [&](std::int32_t rank) { return exchange.block_to(rank); });
     made->source_ =
@@ -106,8 +106,8 @@ Result<std::unique_ptr<Transposition>> make_local(const TranspositionTask& task,
 }
 
 Result<std::unique_ptr<Transposition>> make_messages(const TranspositionTask& task, const std::string& algorithm,
-                                                     Runtime& runtime) {
-  return MessageTransposition::make(task, algorithm, runtime);
+                                                     ExchangeRanks ranks) {
+  return MessageTransposition::make(task, algorithm, ranks);
 }
 
 Result<std::unique_ptr<Transposition>> make_window(const TranspositionTask& task, Runtime& runtime) {

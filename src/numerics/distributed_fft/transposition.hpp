@@ -4,6 +4,7 @@
 #pragma once
 
 #include "application/runtime.hpp"
+#include "distributed_fft/exchange_ranks.hpp"
 #include "fft/bricks.hpp"
 
 #include <cstdint>
@@ -44,10 +45,11 @@ struct TranspositionTask {
 
 // The boxes are the same: one array.
 Result<std::unique_ptr<Transposition>> make_local(const TranspositionTask& task, std::int32_t rank);
-// By an alltoall schedule of the registry ("pairwise") with the lengths of these blocks. Collective. Errors: there is
-// no such algorithm, or it takes no blocks of different lengths; no memory.
+// By an alltoall schedule of the registry ("pairwise") with the lengths of these blocks, between `ranks`, whose boxes
+// the task has. Collective over all ranks. Errors: there is no such algorithm, or it takes no blocks of different
+// lengths; no memory.
 Result<std::unique_ptr<Transposition>> make_messages(const TranspositionTask& task, const std::string& algorithm,
-                                                     application::Runtime& runtime);
+                                                     ExchangeRanks ranks);
 // Ranks write into memory of the node, and read each other's. Collective. Errors: ranks on several nodes; no memory.
 // There each plane of a box is longer than its points: planes of a power of two would share a few sets of the caches.
 double padded_points(const fft::PointBox& box); // of one band

@@ -112,6 +112,38 @@ TEST(DistributedFft, GoesByEveryAlltoallOfTheRegistryThatFitsItsBlocks) {
     }
 }
 
+// Pencils exchange in rows and columns, where blocks are equal if each divides its axes.
+TEST(DistributedFft, PencilsWhoseRowsAndColumnsDivideGoByThoseOfEqualBlocks) {
+  if (const auto library = fft::LineLibrary::open(""); !library) GTEST_SKIP() << library.error().sentence();
+  for (const auto& [exchange, rows, columns] :
+       {std::tuple{"bruck", 2, 4}, {"bruck", 4, 2}, {"paced", 2, 4}, {"two_phase", 4, 4}})
+    for (const bool equal : {true, false})
+      for (const bool overlaps : {false, true}) {
+        Case each{{{8, equal ? 8 : 9, 8}, rows, columns}, 3, {}};
+        each.way.exchange = exchange;
+        each.way.overlaps = overlaps;
+        const auto [status, printed] = run_processes(
+            rows * columns, overlaps, 1, [&](Processes& processes) { return transforms_right(each, processes); });
+        EXPECT_EQ(status.ok(), equal) << exchange << " " << rows << "x" << columns << ": "
+                                      << (status.ok() ? "" : status.error().sentence());
+      }
+}
+
+// Leaders of nodes need nodes with several ranks: squares of a grid of ranks have them in rows and columns.
+TEST(DistributedFft, RowsAndColumnsOfPencilsKnowTheirNodes) {
+  if (const auto library = fft::LineLibrary::open(""); !library) GTEST_SKIP() << library.error().sentence();
+  Case each{{{5, 8, 9}, 4, 4}, 2, {}};
+  each.way.exchange = "hierarchical";
+  const auto with_nodes = [&](std::vector<std::int64_t> nodes) {
+    return run_processes(
+               16, false, 1, [&](Processes& processes) { return transforms_right(each, processes); }, nodes)
+        .first;
+  };
+  const Status squares = with_nodes({0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3});
+  EXPECT_TRUE(squares.ok()) << squares.error().sentence();
+  EXPECT_FALSE(with_nodes({0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}).ok()); // rows have one node
+}
+
 TEST(DistributedFft, RanksOnSeveralNodesShareNoWindow) {
   if (const auto library = fft::LineLibrary::open(""); !library) GTEST_SKIP() << library.error().sentence();
   Case each{{{5, 6, 7}, 2, 1}, 1, {}};
