@@ -11,14 +11,16 @@
 namespace kumihimo::fft3d {
 
 // `spectrum`: of the rank's values, with lines along x; `back`: transformed back, with lines along z.
-//   - Of grids of at most 2^15 points each rank has the whole spectrum by the golden copy; of larger ones 8 frequencies
-//     by the sum that defines them.
+//   - Of grids of at most 2^15 points each rank has the whole spectrum by the sum that defines it, and of at most 2^18
+//     points by a serial transform by factors; of larger ones 8 frequencies by the sum that defines them.
 //   - back must be the values times the number of points.
 //   - Parseval: the squares of the spectrum must sum to those of the values times the number of points.
 // An error is relative to the root of the mean square of what is expected. The bound for the first two is 1e-14
 // log2(N): the root mean square of rounding grows as the root of log2(N) (J. Schatzman, SIAM J. Sci. Comput. 17 (1996)
 // 1150). Parseval's sums of N squares may differ by N roundings more. Collective.
+// Of real grids `back` is reals, and the squares of the half that the spectrum leaves out are counted.
 nlohmann::json check(const FftProblem& problem, const Grid& spectrum, const Grid& back, application::Runtime& runtime);
+nlohmann::json check(const FftProblem& problem, const Grid& spectrum, const Reals& back, application::Runtime& runtime);
 
 // The same of a sphere: `grid` is the rank's part (all x and y) of the sums over coefficients, `back` the coefficients
 // of its columns. Of larger grids 8 points by the sum over all coefficients.

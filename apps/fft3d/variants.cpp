@@ -19,7 +19,7 @@ const Parameter at_once{.name = "at_once",
 const TakenParameter parameters[] = {{&block, 256}, {&at_once, 1}};
 
 constexpr FftVariant rows[] = {
-    {{"golden", "the sum that defines the transform, line by line, of the whole grid on rank 0"}, true},
+    {{"golden", "the whole grid on rank 0, by the sum that defines the transform; large ones by factors"}, true},
     {{"packed", "loops that pack, an alltoall of the registry, loops that unpack", parameters}, false, true},
     {{"fused", "blocks of lines are read from and written to the messages: no loops of their own", parameters}},
     {{"overlapped", "fused; the exchange of some bands beside the lines of the next ones", parameters},

@@ -10,7 +10,8 @@ namespace kumihimo::distributed_fft {
 namespace {
 
 using application::KernelTimes, application::Runtime, application::SubCommunicator;
-using fft::Brick, fft::Complex, fft::TransformDirection, fft::LineStage, fft::RankPencils, fft::PointBox, fft::Triple;
+using fft::Brick, fft::Complex, fft::TransformDirection, fft::LineStage, fft::RankPencils, fft::PointBox,
+    fft::RealBrick, fft::StageMemory, fft::Triple;
 
 using Axes = std::vector<std::size_t>;
 
@@ -71,11 +72,13 @@ Status DistributedFft::RowAndColumn::poll() {
 // The stages of one direction, and what is between them.
 class DistributedFft::Pipeline {
  public:
-  static Result<std::unique_ptr<Pipeline>> make(const RankPencils& pencils, std::int64_t bands, const TransformWay& way,
-                                                TransformDirection direction, fft::LineLibrary& library,
-                                                Runtime& runtime, RowAndColumn& groups, KernelTimes& times) {
-    std::unique_ptr<Pipeline> made(new Pipeline(pencils, way, bands, runtime, groups, times));
-    const Result<Nothing> stages = made->plan(direction, library);
+  // `reals`: along z; 0: the grid is complex.
+  static Result<std::unique_ptr<Pipeline>> make(const RankPencils& spectrum, std::int64_t reals, std::int64_t bands,
+                                                const TransformWay& way, TransformDirection direction,
+                                                fft::LineLibrary& library, Runtime& runtime, RowAndColumn& groups,
+                                                KernelTimes& times) {
+    std::unique_ptr<Pipeline> made(new Pipeline(spectrum, way, bands, runtime, groups, times));
+    const Result<Nothing> stages = made->plan(direction, reals, library);
     if (Status s = runtime.agree_on(stages); !s) return s.error();
     const std::int64_t at_once = made->way_.bands_at_once, rest = bands % at_once;
     const std::int64_t slots = way.overlaps && bands > at_once ? 2 : 1;
@@ -86,7 +89,7 @@ class DistributedFft::Pipeline {
 
   // Block k of the bands is in stage s at step k + s if exchanges go on beside stages: a block starts its exchange in
   // one step, and waits for it in the next one, after the stages of the blocks that follow it.
-  Status run(const Complex* in, Complex* out) {
+  Status run(const void* in, void* out) {
     const auto stages = static_cast<std::int64_t>(stages_.size());
     const std::int64_t blocks = (bands_ + way_.bands_at_once - 1) / way_.bands_at_once;
     if (!way_.overlaps) {
@@ -124,14 +127,15 @@ class DistributedFft::Pipeline {
     way_.bands_at_once = std::clamp<std::int64_t>(way_.bands_at_once, 1, bands);
   }
 
-  Result<Nothing> plan(TransformDirection direction, fft::LineLibrary& library) {
+  Result<Nothing> plan(TransformDirection direction, std::int64_t reals, fft::LineLibrary& library) {
     const std::vector<Axes> stages = stages_of(pencils_, direction, way_.block_bytes);
     for (const Axes& axes : stages) {
       const PointBox box = pencils_.box(axes[0], runtime_.rank());
       axis_.push_back(axes[0]);
-      stages_.push_back(TRY(LineStage::make(library, box, axes, direction, way_.block_bytes)));
-      const double bytes = 2.0 * sizeof(Complex) * static_cast<double>(box.points());
-      rows_.push_back(times_.declare(in_direction(name_of(axes), direction), {bytes, stages_.back().flops()}));
+      stages_.push_back(
+          TRY(LineStage::make_real(library, box, axes.back() == 2 ? reals : 0, axes, direction, way_.block_bytes)));
+      const LineStage& made = stages_.back();
+      rows_.push_back(times_.declare(in_direction(name_of(axes), direction), {made.bytes(), made.flops()}));
       const bool first = packed_.empty(), last = packed_.size() + 1 == stages.size();
       const std::int64_t packed = way_.packs ? way_.bands_at_once * box.points() : 0;
       unpacked_.push_back(TRY(Packed::zeros(first ? 0 : packed)));
@@ -174,7 +178,7 @@ class DistributedFft::Pipeline {
     return make_messages(task, way_.exchange, some ? ExchangeRanks(runtime_, *some) : ExchangeRanks(runtime_));
   }
 
-  Status step(std::int64_t block, std::size_t stage, const Complex* in, Complex* out) {
+  Status step(std::int64_t block, std::size_t stage, const void* in, void* out) {
     const std::int64_t first = block * way_.bands_at_once, bands = std::min(way_.bands_at_once, bands_ - first);
     Slot& slot = bands < way_.bands_at_once ? rest_ : slots_[static_cast<std::size_t>(block) % slots_.size()];
     Transposition* const before = stage > 0 ? slot[stage - 1].get() : nullptr;
@@ -185,9 +189,13 @@ class DistributedFft::Pipeline {
       if (Status s = after->reserve(); !s) return s;
     const PointBox& box = stages_[stage].box();
     const std::int64_t points = box.points();
-    // It is not written.
-    const Brick input = fft::dense_brick(box, const_cast<Complex*>(in) + first * points);
-    const Brick output = fft::dense_brick(box, out + first * points);
+    // The input is not written.
+    const Brick input = fft::dense_brick(box, static_cast<Complex*>(const_cast<void*>(in)) + first * points);
+    const Brick output = fft::dense_brick(box, static_cast<Complex*>(out) + first * points);
+    const PointBox real_box = stages_[stage].real_box();
+    const std::int64_t first_real = first * real_box.points();
+    const RealBrick reals_in{real_box, static_cast<double*>(const_cast<void*>(in)) + first_real};
+    const RealBrick reals_out{real_box, static_cast<double*>(out) + first_real};
     const Brick packed = fft::dense_brick(box, packed_[stage].data());
     const Brick unpacked = fft::dense_brick(box, unpacked_[stage].data());
     std::span<const Brick> from = before ? before->source() : std::span<const Brick>(&input, 1);
@@ -198,14 +206,17 @@ class DistributedFft::Pipeline {
     }
     const std::span<const Brick> behind = to;
     if (after && way_.packs) to = {&packed, 1};
+    const bool is_real = stages_[stage].is_real();
+    const StageMemory read{from, is_real && !before ? &reals_in : nullptr};
+    const StageMemory written{to, is_real && !after ? &reals_out : nullptr};
     for (std::int64_t band = 0; band < bands; ++band)
-      if (Status s = run_lines(stage, from, to, band); !s) return s;
+      if (Status s = run_lines(stage, read, written, band); !s) return s;
     if (after && way_.packs) pack(packed, behind, bands);
     if (before) before->release();
     return after ? after->start() : Status(Nothing{});
   }
 
-  Status run_lines(std::size_t number, std::span<const Brick> from, std::span<const Brick> to, std::int64_t band) {
+  Status run_lines(std::size_t number, const StageMemory& from, const StageMemory& to, std::int64_t band) {
     const LineStage& stage = stages_[number];
     return times_.timed(rows_[number], [&]() -> Status {
       if (way_.overlaps) {
@@ -257,13 +268,20 @@ class DistributedFft::Pipeline {
   std::size_t exchange_row_ = 0, pack_row_ = 0, unpack_row_ = 0;
 };
 
-Result<std::unique_ptr<DistributedFft>> DistributedFft::make(const RankPencils& pencils, std::int64_t bands,
-                                                             const TransformWay& way, fft::LineLibrary& library,
-                                                             Runtime& runtime) {
+RankPencils spectrum_of(const RankPencils& grid, GridKind kind) {
+  RankPencils spectrum = grid;
+  if (kind == GridKind::real) spectrum.points[2] = fft::half_spectrum(grid.points[2]);
+  return spectrum;
+}
+
+Result<std::unique_ptr<DistributedFft>> DistributedFft::make(const RankPencils& pencils, GridKind kind,
+                                                             std::int64_t bands, const TransformWay& way,
+                                                             fft::LineLibrary& library, Runtime& runtime) {
   std::unique_ptr<DistributedFft> made(new DistributedFft);
   made->groups_ = TRY(RowAndColumn::make(pencils, way, runtime));
   const auto pipeline = [&](TransformDirection direction) {
-    return Pipeline::make(pencils, bands, way, direction, library, runtime, made->groups_, made->times_);
+    return Pipeline::make(spectrum_of(pencils, kind), kind == GridKind::real ? pencils.points[2] : 0, bands, way,
+                          direction, library, runtime, made->groups_, made->times_);
   };
   made->forward_ = TRY(pipeline(TransformDirection::forward));
   made->backward_ = TRY(pipeline(TransformDirection::backward));
@@ -272,12 +290,14 @@ Result<std::unique_ptr<DistributedFft>> DistributedFft::make(const RankPencils& 
 
 DistributedFft::~DistributedFft() = default;
 
-Status DistributedFft::forward(const Complex* in, Complex* out) { return forward_->run(in, out); }
-Status DistributedFft::backward(const Complex* in, Complex* out) { return backward_->run(in, out); }
+Status DistributedFft::forward(const void* grid, Complex* spectrum) { return forward_->run(grid, spectrum); }
+Status DistributedFft::backward(const Complex* spectrum, void* grid) { return backward_->run(spectrum, grid); }
 double DistributedFft::flops() const { return forward_->flops(); }
 double DistributedFft::bytes_sent() const { return forward_->bytes_sent(); }
 
-double bytes_needed(const RankPencils& pencils, std::int32_t rank, std::int64_t bands, const TransformWay& way) {
+double bytes_needed(const RankPencils& grid, GridKind kind, std::int32_t rank, std::int64_t bands,
+                    const TransformWay& way) {
+  const RankPencils pencils = spectrum_of(grid, kind);
   const std::int64_t at_once = std::clamp<std::int64_t>(way.bands_at_once, 1, bands), rest = bands % at_once;
   const double slots = way.overlaps && bands > at_once ? 2 : 1;
   const double exchanged = slots * static_cast<double>(at_once) + static_cast<double>(rest);

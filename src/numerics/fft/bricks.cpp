@@ -1,5 +1,7 @@
 #include "fft/bricks.hpp"
 
+#include <algorithm>
+
 namespace kumihimo::fft {
 namespace {
 
@@ -20,6 +22,16 @@ void for_each_run(const Brick& brick, std::int64_t band, const PointBox& box, Co
       (both.begin[0] - box.begin[0]) * plane + (both.begin[1] - box.begin[1]) * row + both.begin[2] - box.begin[2];
   for (std::int64_t x = 0; x < both.length(0); ++x, from += part.plane, to += plane)
     for (std::int64_t line = 0; line < lines; ++line) copy(from + line * part.row, to + line * row, run);
+}
+
+// Calls copy(reals of the brick, place in the block) for each row.
+template <class Copy>
+void for_each_row(const RealBrick& brick, std::int64_t band, const PointBox& box, std::int64_t row, Copy copy) {
+  const PointBox& own = brick.box;
+  double* const first = brick.first + band * own.points() + box.begin[2] - own.begin[2];
+  for (std::int64_t x = box.begin[0], place = 0; x < box.end[0]; ++x)
+    for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y, place += row)
+      copy(first + ((x - own.begin[0]) * own.length(1) + y - own.begin[1]) * own.length(2), place);
 }
 
 } // namespace
@@ -48,6 +60,17 @@ void scatter(const Complex* block, const PointBox& box, std::int64_t band, std::
     for_each_run(brick, band, box, [&](Complex* point, std::int64_t place, std::int64_t count) {
       copy_points(point, block + place, count);
     });
+}
+
+void gather_reals(const RealBrick& brick, std::int64_t band, const PointBox& box, std::int64_t row, double* block) {
+  for_each_row(brick, band, box, row,
+               [&](const double* reals, std::int64_t place) { std::copy_n(reals, box.length(2), block + place); });
+}
+
+void scatter_reals(const double* block, std::int64_t row, const PointBox& box, std::int64_t band,
+                   const RealBrick& brick) {
+  for_each_row(brick, band, box, row,
+               [&](double* reals, std::int64_t place) { std::copy_n(block + place, box.length(2), reals); });
 }
 
 } // namespace kumihimo::fft

@@ -36,6 +36,14 @@ class LineLibrary {
   // A plan for blocks of these lengths along x, y and z, transformed along `axes`. Error: the library has none.
   virtual Result<std::unique_ptr<BlockPlan>> plan(const Triple& lengths, const std::vector<std::size_t>& axes,
                                                   TransformDirection direction) = 0;
+  // The same between reals and the frequencies 0 to lengths[2] / 2 along z of their spectrum, in place: rows of
+  // lengths[2] reals at the beginning of rows of lengths[2] / 2 + 1 points. z is the last of `axes`. Backward takes the
+  // other frequencies as the conjugates of these.
+  virtual Result<std::unique_ptr<BlockPlan>> plan_real(const Triple& lengths, const std::vector<std::size_t>& axes,
+                                                       TransformDirection direction) = 0;
 };
+
+// Frequencies along z that the spectrum of n reals is kept for; the others are their conjugates.
+inline std::int64_t half_spectrum(std::int64_t n) { return n / 2 + 1; }
 
 } // namespace kumihimo::fft

@@ -24,7 +24,7 @@ application::ApplicationRequest request_of(const char* size, const char* cutoff)
   application::ApplicationRequest request;
   request.size = size;
   request.options = {{"bands", "1"},    {"transforms", "1"}, {"decomposition", "auto"}, {"exchange", "pairwise"},
-                     {"planning", "0"}, {"library", ""},     {"cutoff", cutoff}};
+                     {"planning", "0"}, {"library", ""},     {"cutoff", cutoff},        {"kind", "complex"}};
   return request;
 }
 
@@ -49,6 +49,32 @@ TEST(FftOverRanks, EveryVariantIsRight) {
     }
 }
 
+TEST(FftOverRanks, EveryVariantIsRightForRealGrids) {
+  if (!has_library()) GTEST_SKIP();
+  for (const char* variant : {"golden", "packed", "fused", "overlapped", "window"})
+    for (const auto& [size, ranks, grid] :
+         {std::tuple{"6x10x9", 1, "auto"}, {"6x10x8", 3, "slab"}, {"5x7x1", 4, "2x2"}, {"3x2x5", 6, "pencil"}}) {
+      const json options = {{"decomposition", grid}, {"bands", "3"}, {"transforms", "2"}, {"kind", "real"}};
+      const Result<json> found =
+          run(variant, size, options, ranks,
+              std::string_view(variant) == "golden" ? json::object() : json{{"block", 1}, {"at_once", 2}});
+      ASSERT_TRUE(found.ok()) << variant << " " << grid << ": " << found.error().sentence();
+      EXPECT_TRUE((*found)["checked"]["right"]) << variant << " " << grid << (*found)["checked"];
+    }
+}
+
+// Beyond 2^15 points it goes by factors.
+TEST(FftOverRanks, TheGoldenCopyTransformsLargeGridsAndSpheres) {
+  for (const json& options : {json{{"kind", "complex"}}, {{"kind", "real"}}, {{"cutoff", "sphere"}}})
+    for (const char* size : {"9x12x10", "72x70x64"}) {
+      json asked = options;
+      asked.update({{"transforms", "1"}, {"bands", "2"}});
+      const Result<json> found = run("golden", size, asked, 3);
+      ASSERT_TRUE(found.ok()) << found.error().sentence();
+      EXPECT_TRUE((*found)["checked"]["right"]) << options << size << (*found)["checked"];
+    }
+}
+
 // More ranks than planes and columns, too; the rest of the bands is a block of its own.
 TEST(FftOverRanks, ASphereIsRight) {
   if (!has_library()) GTEST_SKIP();
@@ -60,14 +86,16 @@ TEST(FftOverRanks, ASphereIsRight) {
         ASSERT_TRUE(found.ok()) << variant << ": " << found.error().sentence();
         EXPECT_TRUE((*found)["checked"]["right"]) << variant << " " << size << " " << ranks << (*found)["checked"];
       }
-  const Result<json> large = run("fused", "40x36x48", {{"cutoff", "sphere"}, {"transforms", "1"}}, 2);
-  ASSERT_TRUE(large.ok()) << large.error().sentence();
-  EXPECT_TRUE((*large)["checked"]["right"]) << (*large)["checked"];
+  for (const char* size : {"40x36x48", "64x72x60"}) {
+    const Result<json> large = run("fused", size, {{"cutoff", "sphere"}, {"transforms", "1"}}, 2);
+    ASSERT_TRUE(large.ok()) << large.error().sentence();
+    EXPECT_TRUE((*large)["checked"]["right"]) << (*large)["checked"];
+  }
 }
 
 TEST(FftOverRanks, AWrongPointOfASphereIsFound) {
   if (!has_library()) GTEST_SKIP();
-  for (const char* size : {"8", "40x36x48"}) {
+  for (const char* size : {"8", "64x72x60"}) {
     const application::ApplicationRequest request = request_of(size, "2");
     const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
       std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
@@ -96,17 +124,20 @@ TEST(FftOverRanks, AWrongPointOfASphereIsFound) {
   }
 }
 
-// Beyond 2^15 points the check goes by single frequencies.
+// Beyond 2^15 points the check goes by factors, beyond 2^18 by single frequencies.
 TEST(FftOverRanks, ALargeGridIsRight) {
   if (!has_library()) GTEST_SKIP();
-  const Result<json> found = run("fused", "40x36x48", {{"transforms", "1"}}, 2);
-  ASSERT_TRUE(found.ok()) << found.error().sentence();
-  EXPECT_TRUE((*found)["checked"]["right"]) << (*found)["checked"];
-  EXPECT_LT((*found)["checked"]["error"], 2e-15);
+  for (const char* kind : {"complex", "real"})
+    for (const char* size : {"40x36x48", "64x72x60"}) {
+      const Result<json> found = run("fused", size, {{"transforms", "1"}, {"kind", kind}}, 2);
+      ASSERT_TRUE(found.ok()) << found.error().sentence();
+      EXPECT_TRUE((*found)["checked"]["right"]) << (*found)["checked"];
+      EXPECT_LT((*found)["checked"]["error"], 3e-15);
+    }
 }
 
 TEST(FftOverRanks, AWrongValueIsFound) {
-  for (const char* size : {"8", "40x36x48"}) {
+  for (const char* size : {"8", "64x72x60"}) {
     const application::ApplicationRequest request = request_of(size, "none");
     const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
       std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
@@ -114,7 +145,7 @@ TEST(FftOverRanks, AWrongValueIsFound) {
       const fft::Triple& n = problem.pencils.points;
       const Grid values = TRY(values_of(problem, fft::whole_box(n)));
       Grid spectrum = TRY(values_of(problem, fft::whole_box(n))), back = TRY(Grid::zeros(values.size()));
-      fft::golden::transform(n, fft::TransformDirection::forward, spectrum.data());
+      fft::golden::transform_of_any_size(n, fft::TransformDirection::forward, spectrum.data());
       for (std::int64_t i = 0; i < values.size(); ++i) back[i] = values[i] * problem.points();
       EXPECT_TRUE(check(problem, spectrum, back, *runtime)["right"]);
       back[5] += 1e-9 * problem.points();
@@ -123,7 +154,7 @@ TEST(FftOverRanks, AWrongValueIsFound) {
       EXPECT_FALSE(check(problem, spectrum, back, *runtime)["right"]);
       back[5] = values[5] * problem.points();
       std::swap(spectrum[3], spectrum[4]); // Parseval does not see it
-      if (problem.points() <= 1 << 15) {
+      if (problem.points() <= 1 << 18) {
         EXPECT_FALSE(check(problem, spectrum, back, *runtime)["right"]);
       }
       std::swap(spectrum[3], spectrum[4]);
@@ -158,6 +189,8 @@ TEST(FftOverRanks, WrongOptionsAreOneSentence) {
             "cutoff must be none, sphere, or the radius of a sphere of frequencies (got 'ball')");
   EXPECT_EQ(sentence("8", {{"cutoff", "4"}}),
             "the radius must be from 0 to 3: a grid of 8 points holds no more frequencies (got 4)");
+  EXPECT_EQ(sentence("8", {{"cutoff", "sphere"}, {"kind", "real"}}),
+            "a sphere of frequencies belongs to a complex grid (got kind=real); use kind=complex");
   EXPECT_NE(sentence("8x8", {}).find("8x8"), std::string::npos);
 }
 

@@ -105,6 +105,30 @@ TEST(GoldenFft, OneFrequencyIsThatOfTheWholeTransform) {
   EXPECT_LT(std::abs(found - grid[(2 * 4 + 1) * 5 + 3]), 1e-13);
 }
 
+TEST(GoldenFft, ByFactorsIsBySum) {
+  std::uint64_t seed = 1;
+  for (const Triple& points : {Triple{1, 1, 1}, {2, 3, 4}, {7, 6, 5}, {8, 9, 11}, {1, 30, 49}, {64, 1, 17}})
+    for (const TransformDirection direction : {TransformDirection::forward, TransformDirection::backward}) {
+      std::vector<Complex> by_sum = random_values(points[0] * points[1] * points[2], seed++), by_factors = by_sum;
+      golden::transform(points, direction, by_sum.data());
+      golden::transform_by_factors(points, direction, by_factors.data());
+      EXPECT_LT(largest_difference(by_sum, by_factors), 2e-13);
+    }
+}
+
+TEST(GoldenFft, OtherHalfOfARealGridsSpectrumIsTheConjugate) {
+  for (const Triple& points : {Triple{3, 4, 5}, {4, 3, 6}, {2, 2, 1}, {1, 5, 2}}) {
+    std::vector<Complex> grid = random_values(points[0] * points[1] * points[2], 1);
+    for (Complex& each : grid) each = each.real();
+    golden::transform(points, TransformDirection::forward, grid.data());
+    std::vector<Complex> half = grid;
+    for (std::size_t i = 0; i < half.size(); ++i)
+      if (static_cast<std::int64_t>(i) % points[2] >= half_spectrum(points[2])) half[i] = 99;
+    golden::fill_other_half(points, half.data());
+    EXPECT_LT(largest_difference(half, grid), 1e-13);
+  }
+}
+
 // In any pieces of memory, of boxes that begin anywhere, in blocks of one line or many.
 TEST(LineStage, HasTheGoldenCopysLines) {
   Result<std::unique_ptr<LineLibrary>> library = LineLibrary::open("");
@@ -126,7 +150,7 @@ TEST(LineStage, HasTheGoldenCopysLines) {
     const CutBox from = cut(box, random() % 3, random), to = cut(box, random() % 3, random);
     std::vector<Complex> values = random_values(box.points(), random());
     scatter(values.data(), box, 1, from.bricks);
-    stage->run(from.bricks, to.bricks, 1, 0, stage->blocks());
+    stage->run({from.bricks}, {to.bricks}, 1, 0, stage->blocks());
     std::vector<Complex> found(values.size());
     gather(to.bricks, 1, box, found.data());
 
@@ -145,6 +169,53 @@ TEST(LineStage, HasTheGoldenCopysLines) {
       }
     }
     EXPECT_LT(largest_difference(found, values), 1e-13);
+  }
+}
+
+// Forward they are the first half of each complex line's spectrum, and back again the reals.
+TEST(LineStage, OfRealsHasHalfOfTheSpectrum) {
+  Result<std::unique_ptr<LineLibrary>> library = LineLibrary::open("");
+  if (!library) GTEST_SKIP() << library.error().sentence();
+  std::mt19937 random(4);
+  for (int i = 0; i < 60; ++i) {
+    const std::vector<std::size_t> axes = i % 2 == 0 ? std::vector<std::size_t>{2} : std::vector<std::size_t>{1, 2};
+    const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random()) % end; };
+    const std::int64_t x = below(3), y = i % 2 == 0 ? below(3) : 0, nz = 1 + below(12);
+    const PointBox box{{x, y, 0}, {x + 1 + below(4), y + 1 + below(9), half_spectrum(nz)}};
+    const std::int64_t block_bytes = i % 4 < 2 ? 1 : 2048;
+    const Result<LineStage> there =
+        LineStage::make_real(**library, box, nz, axes, TransformDirection::forward, block_bytes);
+    const Result<LineStage> back =
+        LineStage::make_real(**library, box, nz, axes, TransformDirection::backward, block_bytes);
+    ASSERT_TRUE(there.ok() && back.ok());
+    const PointBox real_box = there->real_box();
+    std::vector<double> reals(static_cast<std::size_t>(2 * real_box.points())), again(reals.size()); // of two bands
+    for (double& each : reals) each = std::uniform_real_distribution<double>(-1, 1)(random);
+    const RealBrick in{real_box, reals.data()}, out{real_box, again.data()};
+    const CutBox half = cut(box, random() % 3, random);
+    there->run({{}, &in}, {half.bricks}, 1, 0, there->blocks());
+    back->run({half.bricks}, {{}, &out}, 1, 0, back->blocks());
+
+    std::vector<Complex> found(static_cast<std::size_t>(box.points()));
+    gather(half.bricks, 1, box, found.data());
+    const auto points = static_cast<std::size_t>(real_box.points());
+    const std::int64_t ny = i % 2 == 0 ? 1 : box.length(1), grid = ny * nz; // transformed together
+    double largest = 0;
+    for (std::int64_t first = 0; first < real_box.points(); first += grid) {
+      std::vector<Complex> whole;
+      for (std::int64_t j = 0; j < grid; ++j) whole.emplace_back(reals[points + static_cast<std::size_t>(first + j)]);
+      golden::transform({1, ny, nz}, TransformDirection::forward, whole.data());
+      for (std::int64_t k = 0; k < ny * box.length(2); ++k) {
+        const std::int64_t row = k / box.length(2), place = first / nz * box.length(2) + k;
+        largest = std::max(largest, std::abs(found[static_cast<std::size_t>(place)] -
+                                             whole[static_cast<std::size_t>(row * nz + k % box.length(2))]));
+      }
+    }
+    EXPECT_LT(largest, 1e-13);
+    for (std::size_t j = 0; j < points; ++j) {
+      EXPECT_NEAR(again[points + j] / static_cast<double>(grid), reals[points + j], 1e-14);
+      EXPECT_EQ(again[j], 0); // the other band
+    }
   }
 }
 

@@ -139,6 +139,7 @@ def test_fft3d_on_ranks(kumihimo, family: str, installation: mpi.Installation) -
     for ranks, variants, options in (
         (2, of_grids, ("bands=3", "at_once=2")),
         (4, of_grids, ("decomposition=2x2", "exchange=linear")),
+        (4, of_grids, ("decomposition=2x2", "kind=real", "bands=3")),
         (4, of_spheres, ("cutoff=sphere", "bands=5", "at_once=2")),
     ):
         asked = ("app", "fft3d", "--size", "12x10x16", "--ranks", str(ranks), "--mpi", family, "--threads", "2")
