@@ -42,6 +42,8 @@ Result<FftProblem> problem_of(const application::ApplicationRequest& request, st
   problem.transforms = TRY(number_of(request, "transforms", most_transforms));
   problem.exchange = request.option("exchange");
   problem.library = request.option("library");
+  problem.single_precision = request.option("wire") == "float32";
+  problem.profiles = request.option("profile") == "yes";
   const std::string& seconds = request.option("planning");
   if (!read_number(seconds, problem.planning_seconds) || !(problem.planning_seconds >= 0) ||
       problem.planning_seconds > most_planning_seconds)

@@ -22,6 +22,8 @@ struct FftProblem {
   double planning_seconds = 0;            // of a plan; 0: it is estimated
   std::optional<fft::Sphere> sphere;      // whose coefficients alone there are
   std::string exchange, library;
+  bool single_precision = false; // messages carry floats
+  bool profiles = false;         // a table of where the time goes
 
   double points() const {
     const fft::Triple& n = pencils.points;

@@ -104,6 +104,10 @@ class LoopbackProcesses final : public Processes {
         std::make_unique<LoopbackGroup>(std::move(group), static_cast<std::int32_t>(place)));
   }
   Result<std::unique_ptr<krylov::Sums>> library_sums() override { return failed("threads have no MPI library"); }
+  Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>&,
+                                                        const std::vector<ArrayBox>&) override {
+    return not_applicable("threads have no MPI library");
+  }
   Status agree(const Status& mine) override {
     for (const Status& each : shared_.errors.all(rank_.value, mine))
       if (!each) return each;

@@ -1,5 +1,7 @@
 #include "distributed_fft/distributed_fft.hpp"
 
+#include "distributed_fft/transpositions.hpp"
+#include "measure/clock.hpp"
 #include "threads/array.hpp"
 #include "threads/team.hpp"
 
@@ -55,8 +57,8 @@ class DistributedFft::Pipeline {
  public:
   static Result<std::unique_ptr<Pipeline>> make(const RankPencils& pencils, std::int64_t bands, const TransformWay& way,
                                                 TransformDirection direction, fft::LineLibrary& library,
-                                                Runtime& runtime, KernelTimes& times) {
-    std::unique_ptr<Pipeline> made(new Pipeline(way, bands, runtime, times));
+                                                Runtime& runtime, KernelTimes& times, TransformProfile& profile) {
+    std::unique_ptr<Pipeline> made(new Pipeline(way, bands, runtime, times, way.profiles ? &profile : nullptr));
     const Result<Nothing> stages =
         made->plan(stages_of(pencils, direction, way.block_bytes), pencils, direction, library);
     if (Status s = runtime.agree_on(stages); !s) return s.error();
@@ -90,6 +92,11 @@ class DistributedFft::Pipeline {
     for (const LineStage& stage : stages_) all += static_cast<double>(bands_) * stage.flops();
     return all;
   }
+  int exchanges() const {
+    int all = 0;
+    for (std::size_t stage = 0; stage + 1 < boxes_.size(); ++stage) all += boxes_[stage] == boxes_[stage + 1] ? 0 : 1;
+    return all;
+  }
   double bytes_sent() const {
     const std::int64_t rest = bands_ % way_.bands_at_once;
     double all = 0;
@@ -101,8 +108,8 @@ class DistributedFft::Pipeline {
 
  private:
   using Slot = std::vector<std::unique_ptr<Transposition>>; // between stage s and s + 1
-  Pipeline(TransformWay way, std::int64_t bands, Runtime& runtime, KernelTimes& times)
-      : way_(std::move(way)), bands_(bands), runtime_(runtime), times_(times) {
+  Pipeline(TransformWay way, std::int64_t bands, Runtime& runtime, KernelTimes& times, TransformProfile* profile)
+      : way_(std::move(way)), bands_(bands), runtime_(runtime), times_(times), profile_(profile) {
     way_.bands_at_once = std::clamp<std::int64_t>(way_.bands_at_once, 1, bands);
   }
 
@@ -135,10 +142,10 @@ class DistributedFft::Pipeline {
         Result<std::unique_ptr<Transposition>> local = make_local(task, runtime_.rank());
         if (Status s = runtime_.agree_on(local); !s) return s.error();
         slot.push_back(std::move(*local));
-      } else if (way_.through_window) {
-        slot.push_back(TRY(make_window(task, runtime_)));
+      } else if (way_.pieces > 1 && way_.kind == ExchangeKind::messages && !way_.packs) {
+        slot.push_back(TRY(make_pieces(task, stages_[stage].outer_axis(), way_, runtime_)));
       } else {
-        slot.push_back(TRY(make_messages(task, way_.exchange, runtime_)));
+        slot.push_back(TRY(make_transposition(task, way_, runtime_)));
       }
     }
     return slot;
@@ -150,9 +157,9 @@ class DistributedFft::Pipeline {
     Transposition* const before = stage > 0 ? slot[stage - 1].get() : nullptr;
     Transposition* const after = stage + 1 < stages_.size() ? slot[stage].get() : nullptr;
     if (before)
-      if (Status s = times_.timed(exchange_row_, [&] { return before->finish(); }); !s) return s;
+      if (Status s = times_.timed(exchange_row_, [&] { return finish(*before, profile_); }); !s) return s;
     if (after)
-      if (Status s = after->reserve(); !s) return s;
+      if (Status s = reserve(*after, profile_); !s) return s;
     const PointBox& box = stages_[stage].box();
     const std::int64_t points = box.points();
     // It is not written.
@@ -168,42 +175,77 @@ class DistributedFft::Pipeline {
     }
     const std::span<const Brick> behind = to;
     if (after && way_.packs) to = {&packed, 1};
-    for (std::int64_t band = 0; band < bands; ++band)
-      if (Status s = run_lines(stage, from, to, band); !s) return s;
+    const std::int32_t pieces = after ? after->pieces() : 1;
+    for (std::int32_t piece = 0; piece < pieces; ++piece) {
+      for (std::int64_t band = 0; band < bands; ++band)
+        if (Status s = run_lines(stage, from, to, band, blocks_of(stages_[stage], piece, pieces)); !s) return s;
+      if (piece + 1 == pieces) break;
+      if (Status s = start(*after, profile_, runtime_); !s) return s;
+    }
     if (after && way_.packs) pack(packed, behind, bands);
     if (before) before->release();
-    return after ? after->start() : Status(Nothing{});
+    return after ? start(*after, profile_, runtime_) : Status(Nothing{});
   }
 
-  Status run_lines(std::size_t number, std::span<const Brick> from, std::span<const Brick> to, std::int64_t band) {
+  static threads::IndexRange blocks_of(const LineStage& stage, std::int32_t piece, std::int32_t pieces) {
+    const std::int64_t length = stage.box().length(stage.outer_axis());
+    if (stage.blocks() == 0) return {};
+    const threads::IndexRange part = threads::part(length, piece, pieces);
+    const std::int64_t each = stage.blocks() / length;
+    return {part.begin * each, part.end * each};
+  }
+
+  Status run_lines(std::size_t number, std::span<const Brick> from, std::span<const Brick> to, std::int64_t band,
+                   const threads::IndexRange& blocks) {
     const LineStage& stage = stages_[number];
-    return times_.timed(rows_[number], [&]() -> Status {
-      if (way_.overlaps)
-        return runtime_.beside_messages(stage.blocks(), [&](const threads::IndexRange& piece) {
-          stage.run(from, to, band, piece.begin, piece.end);
-        });
-      stage.run(from, to, band, 0, stage.blocks());
-      return Nothing{};
-    });
+    fft::StageTimes inside;
+    fft::StageTimes* const measured = profile_ ? &inside : nullptr;
+    const std::int64_t begin = measure::now_ns();
+    Status done = Nothing{};
+    if (way_.overlaps)
+      done = runtime_.beside_messages(blocks.size(), [&](const threads::IndexRange& piece) {
+        stage.run(from, to, band, blocks.begin + piece.begin, blocks.begin + piece.end, measured);
+      });
+    else
+      stage.run(from, to, band, blocks.begin, blocks.end, measured);
+    const std::int64_t all = measure::now_ns() - begin;
+    times_.add(rows_[number], all);
+    if (profile_) add_to_profile(inside, all);
+    return done;
+  }
+
+  // What threads wait for each other counts as lines; beside messages what is no work of threads moved messages.
+  void add_to_profile(const fft::StageTimes& inside, std::int64_t all) {
+    const std::int64_t copies = inside.copies / threads::count(), lines = inside.lines / threads::count();
+    const std::int64_t messages = way_.overlaps ? std::max<std::int64_t>(0, all - copies - lines) : 0;
+    profile_->add(ProfilePart::copies, copies);
+    profile_->add(ProfilePart::transferring, messages);
+    profile_->add(ProfilePart::lines, all - copies - messages);
   }
 
   void pack(const Brick& dense, std::span<const Brick> to, std::int64_t bands) {
-    times_.timed(pack_row_, [&] {
+    timed_copies(pack_row_, [&] {
       for (std::int64_t band = 0; band < bands; ++band)
         for_each_plane(dense.box, [&](const PointBox& plane, std::int64_t place) {
-          fft::scatter(dense.first + band * dense.band + place, plane, band, to);
+          fft::scatter(dense.first.doubles + band * dense.band + place, plane, band, to);
         });
-      return 0;
     });
   }
   void unpack(std::span<const Brick> from, const Brick& dense, std::int64_t bands) {
-    times_.timed(unpack_row_, [&] {
+    timed_copies(unpack_row_, [&] {
       for (std::int64_t band = 0; band < bands; ++band)
         for_each_plane(dense.box, [&](const PointBox& plane, std::int64_t place) {
-          fft::gather(from, band, plane, dense.first + band * dense.band + place);
+          fft::gather(from, band, plane, dense.first.doubles + band * dense.band + place);
         });
-      return 0;
     });
+  }
+  template <class Copies>
+  void timed_copies(std::size_t row, Copies copies) {
+    const std::int64_t begin = measure::now_ns();
+    copies();
+    const std::int64_t all = measure::now_ns() - begin;
+    times_.add(row, all);
+    if (profile_) profile_->add(ProfilePart::packing, all);
   }
 
   using Packed = threads::ThreadedArray<Complex>;
@@ -211,6 +253,7 @@ class DistributedFft::Pipeline {
   std::int64_t bands_;
   Runtime& runtime_;
   KernelTimes& times_;
+  TransformProfile* profile_; // null: none is asked for
   std::vector<LineStage> stages_;
   std::vector<std::vector<PointBox>> boxes_; // of each stage, of each rank
   std::vector<Packed> packed_, unpacked_;    // of each stage, of the way that packs
@@ -224,10 +267,10 @@ Result<std::unique_ptr<DistributedFft>> DistributedFft::make(const RankPencils& 
                                                              const TransformWay& way, fft::LineLibrary& library,
                                                              Runtime& runtime) {
   std::unique_ptr<DistributedFft> made(new DistributedFft);
-  made->forward_ =
-      TRY(Pipeline::make(pencils, bands, way, TransformDirection::forward, library, runtime, made->times_));
-  made->backward_ =
-      TRY(Pipeline::make(pencils, bands, way, TransformDirection::backward, library, runtime, made->times_));
+  made->forward_ = TRY(
+      Pipeline::make(pencils, bands, way, TransformDirection::forward, library, runtime, made->times_, made->profile_));
+  made->backward_ = TRY(Pipeline::make(pencils, bands, way, TransformDirection::backward, library, runtime,
+                                       made->times_, made->profile_));
   return made;
 }
 
@@ -236,12 +279,42 @@ DistributedFft::~DistributedFft() = default;
 Status DistributedFft::forward(const Complex* in, Complex* out) { return forward_->run(in, out); }
 Status DistributedFft::backward(const Complex* in, Complex* out) { return backward_->run(in, out); }
 double DistributedFft::flops() const { return forward_->flops(); }
+int DistributedFft::exchanges() const { return forward_->exchanges(); }
 double DistributedFft::bytes_sent() const { return forward_->bytes_sent(); }
+
+std::vector<BlockTable> block_tables(const RankPencils& pencils, const TransformWay& way) {
+  const std::vector<Axes> stages = stages_of(pencils, TransformDirection::forward, way.block_bytes);
+  std::vector<BlockTable> tables;
+  for (std::size_t stage = 0; stage + 1 < stages.size(); ++stage) {
+    const TranspositionTask task{pencils.boxes(stages[stage][0]), pencils.boxes(stages[stage + 1][0]),
+                                 way.bands_at_once};
+    if (!task.moves_nothing()) tables.push_back(blocks_of(task));
+  }
+  return tables;
+}
+
+namespace {
+
+// Points of the buffers of one exchange of a rank, as many as doubles, for so many bands.
+double exchanged_points(const std::vector<PointBox>& before, const std::vector<PointBox>& after, std::int32_t rank,
+                        std::int64_t bands, const TransformWay& way) {
+  const PointBox& own = before[static_cast<std::size_t>(rank)];
+  const auto there = static_cast<double>(bands) * static_cast<double>(own.points());
+  const auto here = static_cast<double>(bands) * static_cast<double>(after[static_cast<std::size_t>(rank)].points());
+  if (before == after) return there;
+  if (way.kind == ExchangeKind::window) return static_cast<double>(bands) * padded_points(own);
+  double points = there + here;
+  if (way.kind == ExchangeKind::messages)
+    if (const Result<BlockTable> blocks = blocks_for(way, blocks_of({before, after, bands})))
+      points = static_cast<double>(begins_of(*blocks, rank, true).back() + begins_of(*blocks, rank, false).back());
+  return way.single_precision ? points / 2 : points;
+}
+
+} // namespace
 
 double bytes_needed(const RankPencils& pencils, std::int32_t rank, std::int64_t bands, const TransformWay& way) {
   const std::int64_t at_once = std::clamp<std::int64_t>(way.bands_at_once, 1, bands), rest = bands % at_once;
   const double slots = way.overlaps && bands > at_once ? 2 : 1;
-  const double exchanged = slots * static_cast<double>(at_once) + static_cast<double>(rest);
   double points = 0;
   for (const TransformDirection direction : {TransformDirection::forward, TransformDirection::backward}) {
     const std::vector<Axes> stages = stages_of(pencils, direction, way.block_bytes);
@@ -254,11 +327,12 @@ double bytes_needed(const RankPencils& pencils, std::int32_t rank, std::int64_t 
                                         : 4 * static_cast<double>(pencils.points[stages[stage][0]]));
       points += std::min(block, own) * threads::count();
       if (stage + 1 == stages.size()) continue;
-      const PointBox after = pencils.box(stages[stage + 1][0], rank);
-      const auto next = static_cast<double>(after.points());
-      const bool moves = pencils.boxes(stages[stage][0]) != pencils.boxes(stages[stage + 1][0]);
-      points += exchanged * (!moves ? own : way.through_window ? padded_points(before) : own + next);
-      if (way.packs) points += static_cast<double>(at_once) * (own + next);
+      const std::vector<PointBox> boxes = pencils.boxes(stages[stage][0]), next = pencils.boxes(stages[stage + 1][0]);
+      points += slots * exchanged_points(boxes, next, rank, at_once, way);
+      if (rest > 0) points += exchanged_points(boxes, next, rank, rest, way);
+      if (way.packs)
+        points +=
+            static_cast<double>(at_once) * (own + static_cast<double>(next[static_cast<std::size_t>(rank)].points()));
     }
   }
   return points * sizeof(Complex);

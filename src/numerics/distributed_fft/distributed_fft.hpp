@@ -7,6 +7,8 @@
 
 #include "application/kernel_times.hpp"
 #include "application/runtime.hpp"
+#include "distributed_fft/profile.hpp"
+#include "distributed_fft/transform_way.hpp"
 #include "distributed_fft/transposition.hpp"
 #include "fft/line_library.hpp"
 #include "fft/pencils.hpp"
@@ -14,21 +16,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace kumihimo::distributed_fft {
-
-// How a transform is computed. The last bits of the answer may differ: the library of lines chooses plans by
-// measurement.
-struct TransformWay {
-  bool packs = false;                // loops of their own copy to and from messages, as the published codes do
-  bool through_window = false;       // else by messages
-  std::string exchange = "pairwise"; // an alltoall of the registry
-  bool overlaps = false;             // the exchange of a block of bands goes on beside the lines of the next one
-  std::int64_t bands_at_once = 1;
-  std::int64_t block_bytes = 256 << 10;
-};
 
 class DistributedFft {
  public:
@@ -44,15 +34,20 @@ class DistributedFft {
 
   double flops() const;      // of this rank, of one transform of all bands
   double bytes_sent() const; // of this rank to others, by messages, of one transform of all bands
+  int exchanges() const;     // that a point goes through in one transform
   application::KernelTimes& times() { return times_; }
+  TransformProfile& profile() { return profile_; } // of a way that profiles
 
  private:
   class Pipeline;
   DistributedFft() = default;
   std::unique_ptr<Pipeline> forward_, backward_;
   application::KernelTimes times_;
+  TransformProfile profile_;
 };
 
+// The blocks of each exchange of a forward transform.
+std::vector<BlockTable> block_tables(const fft::RankPencils& pencils, const TransformWay& way);
 // Bytes of a rank that a transform needs beside its input and output.
 double bytes_needed(const fft::RankPencils& pencils, std::int32_t rank, std::int64_t bands, const TransformWay& way);
 

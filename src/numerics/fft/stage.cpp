@@ -1,5 +1,6 @@
 #include "fft/stage.hpp"
 
+#include "measure/clock.hpp"
 #include "threads/team.hpp"
 
 #include <omp.h>
@@ -20,11 +21,11 @@ Result<LineStage> LineStage::make(LineLibrary& library, const PointBox& box, std
   LineStage made;
   made.box_ = box;
   made.axes_ = std::move(axes);
+  made.outer_axis_ = made.axes_[0] == 0 ? 1 : 0; // also of an empty box: all ranks must cut theirs alike
   if (box.is_empty()) return made;
   // Lines along x or y: one index of the other axis, and a tile of z. Lines along z: one x, and a tile of y; with whole
   // planes one x alone.
   const bool planes = made.axes_.size() == 2;
-  made.outer_axis_ = made.axes_[0] == 0 ? 1 : 0;
   made.tile_axis_ = planes ? 0 : made.axes_[0] == 2 ? 1 : 2;
   Triple lengths = {1, 1, 1};
   for (const std::size_t axis : made.axes_) lengths[axis] = box.length(axis);
@@ -63,15 +64,25 @@ PointBox LineStage::block(std::int64_t number) const {
 }
 
 void LineStage::run(std::span<const Brick> from, std::span<const Brick> to, std::int64_t band, std::int64_t first,
-                    std::int64_t last) const {
-#pragma omp parallel for schedule(static) num_threads(threads::count())
+                    std::int64_t last, StageTimes* times) const {
+  const auto now = [times] { return times ? measure::now_ns() : 0; };
+  std::int64_t copies = 0, lines = 0;
+#pragma omp parallel for schedule(static) num_threads(threads::count()) reduction(+ : copies, lines)
   for (std::int64_t number = first; number < last; ++number) {
     const PointBox each = block(number);
     Complex* const buffer = buffers_[static_cast<std::size_t>(omp_get_thread_num())].data();
+    const std::int64_t begin = now();
     gather(from, band, each, buffer);
+    const std::int64_t gathered = now();
     (each.length(tile_axis_) == tile_ ? plan_ : last_plan_)->run(buffer);
+    const std::int64_t transformed = now();
     scatter(buffer, each, band, to);
+    lines += transformed - gathered;
+    copies += gathered - begin + now() - transformed;
   }
+  if (!times) return;
+  times->copies += copies;
+  times->lines += lines;
 }
 
 double LineStage::flops() const {

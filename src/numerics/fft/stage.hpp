@@ -15,6 +15,11 @@
 
 namespace kumihimo::fft {
 
+// Nanoseconds of all threads together.
+struct StageTimes {
+  std::int64_t copies = 0, lines = 0;
+};
+
 class LineStage {
  public:
   // `box`: this rank's points, whole along `axes`, which are {0}, {1}, {2} or {1, 2}. `block_bytes`: about, at least a
@@ -23,13 +28,15 @@ class LineStage {
                                 TransformDirection direction, std::int64_t block_bytes);
 
   // Blocks [first, last) of a band, shared by the threads of the team. The bricks of each side cover them; both sides
-  // may be the same memory.
+  // may be the same memory. `times`: measures each block and adds to them.
   void run(std::span<const Brick> from, std::span<const Brick> to, std::int64_t band, std::int64_t first,
-           std::int64_t last) const;
+           std::int64_t last, StageTimes* times = nullptr) const;
 
   const PointBox& box() const { return box_; }
   std::int64_t blocks() const { return outer_ * tiles_; }
   PointBox block(std::int64_t number) const;
+  // Blocks are numbered along this axis first: those of a piece of the box along it follow each other.
+  std::size_t outer_axis() const { return outer_axis_; }
   double flops() const; // of a band, by 5 n log2(n) a line
 
  private:
