@@ -31,9 +31,9 @@ using fft::Complex, fft::TransformDirection;
 using nlohmann::json;
 
 constexpr std::string_view automatic = "auto";
-// In the order in which they are tried.
-constexpr std::string_view exchanges[] = {"pairwise", "linear",      "two_phase",   "paced",
-                                          "bruck",    "three_phase", "hierarchical"};
+// On several nodes, in the order in which they are tried: what was fast elsewhere first.
+constexpr std::string_view exchanges[] = {"linear", "pairwise",    "paced",       "two_phase",
+                                          "bruck",  "three_phase", "hierarchical"};
 
 // The golden copy: the grid is gathered on rank 0, transformed there, and scattered.
 class GatheredTransform {
@@ -167,12 +167,12 @@ std::string measurements_file(const std::string& folder, const fft::LineLibrary&
   return (std::filesystem::path(folder) / name).replace_extension(".fftw");
 }
 
-// Where the user leaves the choice to us: on one node, where all of them copy the same bytes, the first; on several the
+// Where the user leaves the choice to us: on one node, where all of them copy the same bytes, pairwise; on several the
 // fastest of those that are measured within `budget` seconds.
 Result<std::vector<ExchangeTime>> choose_exchange(const FftProblem& problem, double budget, TransformWay& way,
                                                   Runtime& runtime) {
   if (way.exchange != automatic) return std::vector<ExchangeTime>();
-  way.exchange = way.throttle > 0 ? "linear" : exchanges[0];
+  way.exchange = way.throttle > 0 ? "linear" : "pairwise";
   if (way.throttle > 0) return std::vector<ExchangeTime>();
   const std::vector<std::int64_t> nodes = runtime.processes().node_of_rank();
   const bool by_messages = way.kind == ExchangeKind::messages || way.kind == ExchangeKind::leaders;

@@ -140,7 +140,8 @@ def test_fft3d_on_ranks(kumihimo, family: str, installation: mpi.Installation) -
     for ranks, variants, options in (
         (2, of_grids, ("bands=3", "at_once=2")),
         (4, of_grids, ("decomposition=2x2", "exchange=linear", "profile=yes")),
-        (4, by_messages, ("exchange=linear", "throttle=2", "group=2", "wire=float32")),
+        (4, by_messages, ("exchange=linear", "throttle=2", "wire=float32")),
+        (4, ("leader",), ("exchange=linear", "throttle=1", "group=2")),
         (4, by_messages, ("exchange=bruck",)),
         (4, of_spheres, ("cutoff=sphere", "bands=5", "at_once=2")),
     ):
