@@ -4,9 +4,12 @@
 #include "distributed_fft/distributed_fft.hpp"
 #include "distributed_fft/sphere_fft.hpp"
 #include "fft3d/check.hpp"
+#include "fft3d/choose_exchange.hpp"
 #include "fft3d/gathered.hpp"
 #include "fft3d/problem.hpp"
+#include "fft3d/profile_table.hpp"
 #include "fft3d/variants.hpp"
+#include "problem/fingerprint.hpp"
 #include "threads/team.hpp"
 
 #include <fmt/format.h>
@@ -14,12 +17,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace kumihimo::fft3d {
 namespace {
 
 using application::ApplicationRequest, application::KernelTimes, application::Runtime;
-using distributed_fft::DistributedFft, distributed_fft::SphereFft, distributed_fft::TransformWay;
+using distributed_fft::DistributedFft, distributed_fft::ExchangeTime, distributed_fft::SphereFft,
+    distributed_fft::TransformProfile, distributed_fft::TransformWay;
 using fft::Complex;
 using nlohmann::json;
 
@@ -46,6 +51,8 @@ struct Transforms {
     return grid ? grid->backward(grids.transformed.data(), out) : golden->backward(grids.transformed.data(), out);
   }
   KernelTimes& times() { return grid ? grid->times() : sphere ? sphere->times() : golden->times(); }
+  TransformProfile* profile() { return grid ? &grid->profile() : sphere ? &sphere->profile() : nullptr; }
+  int exchanges() const { return grid ? grid->exchanges() : sphere ? 1 : 0; } // of a transform, by messages
   double bytes_sent() const { return grid ? grid->bytes_sent() : sphere ? sphere->bytes_sent() : 0; }
 
  private:
@@ -104,6 +111,13 @@ Result<std::unique_ptr<fft::LineLibrary>> library_of(const FftProblem& problem, 
   return opened;
 }
 
+// The file of what a library has measured on this machine; empty: nothing is kept.
+std::string measurements_file(const std::string& folder, const fft::LineLibrary& library) {
+  if (folder.empty()) return {};
+  const std::string name = problem::wisdom_file_name(problem::this_machine(), "plans of " + library.name());
+  return (std::filesystem::path(folder) / name).replace_extension(".fftw");
+}
+
 Result<Transforms> transforms_of(const FftProblem& problem, const FftVariant& variant, const TransformWay& way,
                                  fft::LineLibrary* library, Runtime& runtime) {
   Transforms made;
@@ -116,26 +130,61 @@ Result<Transforms> transforms_of(const FftProblem& problem, const FftVariant& va
   return made;
 }
 
-json check_of(const FftProblem& problem, const OwnParts& own, const Grids& grids, Runtime& runtime) {
-  if (problem.sphere) return check_sphere(problem, own.columns, own.box, grids.transformed, grids.back, runtime);
-  if (problem.is_real()) return check(problem, grids.transformed, grids.real_back, runtime);
-  return check(problem, grids.transformed, grids.back, runtime);
+json check_of(const FftProblem& problem, const OwnParts& own, int exchanges, const Grids& grids, Runtime& runtime) {
+  const int rounded = problem.single_precision ? 2 * exchanges : 0;
+  const Grid &transformed = grids.transformed, &back = grids.back;
+  if (problem.sphere) return check_sphere(problem, own.columns, own.box, transformed, back, runtime, rounded);
+  if (problem.is_real()) return check(problem, transformed, grids.real_back, runtime, rounded);
+  return check(problem, transformed, back, runtime, rounded);
+}
+
+Status run_pairs(std::int64_t pairs, Transforms& transforms, Grids& grids) {
+  for (std::int64_t pair = 0; pair < pairs; ++pair) {
+    if (Status s = transforms.forward(grids); !s) return s;
+    if (Status s = transforms.backward(grids); !s) return s;
+  }
+  return Nothing{};
+}
+
+std::string planning_text(double seconds, double budget, bool has_read) {
+  return fmt::format("{:.3g} s of a budget of {:.3g} s{}", seconds, budget,
+                     has_read ? ", with measurements of earlier runs" : "");
+}
+
+std::string exchange_text(const std::vector<ExchangeTime>& times) {
+  std::string text = times[0].exchange;
+  for (const ExchangeTime& each : times)
+    text += fmt::format("{} {} {:.4g} ms", &each == &times[0] ? ", by measurement:" : ",", each.exchange,
+                        1e3 * each.seconds);
+  return text;
 }
 
 Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const FftProblem problem = TRY(problem_of(request, runtime.ranks()));
   const FftVariant& variant = application::variant_of(request.candidate, variants());
-  const TransformWay way = way_of(variant, request.candidate.parameters, problem.exchange);
+  TransformWay way = way_of(variant, request.candidate.parameters, problem);
   if (way.bands_at_once > problem.bands)
     return not_applicable(fmt::format("{} bands at once need as many bands", way.bands_at_once),
                           fmt::format("bands={}", problem.bands), "use fewer at once or more bands");
+  if (variant.is_golden && (problem.single_precision || problem.profiles))
+    return not_applicable("the golden copy has no messages of floats and no profile", {},
+                          "leave wire and profile out, or use another variant");
   if (Status s = check_memory(problem, variant, way, runtime); !s) return s.error();
   const std::int64_t begin = measure::now_ns();
   std::unique_ptr<fft::LineLibrary> library;
   if (!variant.is_golden) library = TRY(library_of(problem, runtime));
+  const std::string kept = library ? measurements_file(request.wisdom_folder, *library) : "";
+  const bool has_read = !kept.empty() && library->read_measurements(kept);
   const std::int64_t planned = measure::now_ns();
+  // Exchanges have up to half of the budget; plans have what they leave.
+  std::vector<ExchangeTime> tried;
+  if (library) tried = TRY(choose_exchange(problem, problem.planning_seconds / 2, way, runtime));
+  double planning = measure::seconds_since(planned);
+  if (library) library->set_planning_seconds(std::max(0.0, problem.planning_seconds - planning));
   Transforms transforms = TRY(transforms_of(problem, variant, way, library.get(), runtime));
-  const double planning = measure::seconds_since(planned);
+  const double buffers = measure::seconds_since(planned);
+  if (library) planning += library->planning_seconds();
+  const Status stored = kept.empty() ? Status(Nothing{}) : library->keep_measurements(kept);
   const OwnParts own = own_parts(problem, runtime);
   Result<Grids> made = grids_of(problem, own, runtime.rank());
   if (Status s = runtime.agree_on(made); !s) return s.error();
@@ -143,15 +192,15 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const double setup = measure::seconds_since(begin);
 
   const std::int64_t pairs = std::min(problem.transforms, request.most_iterations);
+  // The first pair opens connections and touches memory: it is not counted.
+  if (Status s = runtime.agree(run_pairs(1, transforms, grids)); !s) return s.error();
+  transforms.times().clear();
+  if (TransformProfile* const profile = transforms.profile()) profile->clear();
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
-  Status done = Nothing{};
-  for (std::int64_t pair = 0; done && pair < pairs; ++pair) {
-    done = transforms.forward(grids);
-    if (done) done = transforms.backward(grids);
-  }
-  if (Status s = runtime.agree(done); !s) return s.error();
-  const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(start), setup, planning});
+  if (Status s = runtime.agree(run_pairs(pairs, transforms, grids)); !s) return s.error();
+  const double own_seconds = measure::seconds_since(start);
+  const std::vector<double> seconds = runtime.processes().largest({own_seconds, setup, buffers, planning});
 
   const double points = problem.points(), all = 2 * static_cast<double>(pairs * problem.bands);
   const double flops = all * (problem.is_real() ? 2.5 : 5.0) * points * std::log2(std::max(2.0, points));
@@ -166,6 +215,9 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   }
   if (library) {
     facts["seconds of plans and buffers"] = seconds[2];
+    facts["seconds of planning"] = seconds[3];
+    facts["exchange"] = way.exchange;
+    for (const ExchangeTime& each : tried) facts["seconds of an exchange"][each.exchange] = each.seconds;
     facts["lines by"] = library->name();
     const double bytes = runtime.processes().total({transforms.bytes_sent()})[0];
     facts["bytes of messages a transform"] = bytes / static_cast<double>(problem.bands);
@@ -176,7 +228,11 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
     answer.push_back({"rate", fmt::format("{:.4g} GFLOPS", flops / seconds[0] * 1e-9)});
     answer.push_back({"ranks, rows x columns", fmt::format("{}x{}", problem.pencils.rows, problem.pencils.columns)});
   }
-  if (library) answer.push_back({"lines by", library->name()});
+  if (library) {
+    answer.push_back({"lines by", library->name()});
+    answer.push_back({"planning", planning_text(seconds[3], problem.planning_seconds, has_read)});
+    if (!tried.empty()) answer.push_back({"exchange", exchange_text(tried)});
+  }
   json found = {{"seconds", seconds[0]},
                 {"setup_seconds", seconds[1]},
                 {"iterations", pairs},
@@ -188,13 +244,20 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
                 {"facts", std::move(facts)},
                 {"answer", std::move(answer)},
                 {"kernels", to_json(transforms.times(), runtime.processes())}};
-  if (request.checks) found["checked"] = check_of(problem, own, grids, runtime);
+  if (problem.profiles) {
+    found["profile"] = profile_of(*transforms.profile(), own_seconds, runtime.processes());
+    found["tables"] = json::array({profile_table(found["profile"])});
+  }
+  if (!stored) found["warnings"] = json::array({stored.error().sentence()});
+  if (request.checks) found["checked"] = check_of(problem, own, transforms.exchanges(), grids, runtime);
   return found;
 }
 
-constexpr std::string_view exchanges[] = {"pairwise",  "linear",      "bruck",       "paced",
-                                          "two_phase", "three_phase", "hierarchical"};
+constexpr std::string_view exchange_words[] = {
+    automatic_exchange, "pairwise", "linear", "two_phase", "paced", "bruck", "three_phase", "hierarchical"};
 constexpr std::string_view kinds[] = {"complex", "real"};
+constexpr std::string_view wires[] = {"float64", "float32"};
+constexpr std::string_view yes_or_no[] = {"yes", "no"};
 constexpr application::ApplicationOption options[] = {
     {"transforms", "pairs of a forward and a backward transform", "N", "10"},
     {"bands", "grids that are transformed in each", "N", "1"},
@@ -205,8 +268,11 @@ constexpr application::ApplicationOption options[] = {
      "CUTOFF", "none"},
     {"decomposition", "of the grid: slab, pencil, rows x columns of ranks such as 4x2; auto: slabs while they suffice",
      "GRID", "auto"},
-    {"exchange", "alltoall of the registry for messages", "NAME", "pairwise", exchanges},
-    {"planning", "seconds that FFTW may measure for a plan; 0: estimate", "SECONDS", "1"},
+    {"exchange", "alltoall of the registry for messages; auto: pairwise on one node, the fastest on several", "NAME",
+     automatic_exchange, exchange_words},
+    {"wire", "numbers of messages: float32 halves the bytes and rounds each to 24 bits", "TYPE", "float64", wires},
+    {"profile", "a table of where the time goes; ranks then meet before each exchange", "yes|no", "no", yes_or_no},
+    {"planning", "seconds for all measurements of plans and exchanges; 0: estimate", "SECONDS", "1"},
     {"library", "FFTW, or a library with its interface, by path [default: the first that is found]", "PATH", ""}};
 
 constexpr std::string_view usual[] = {"window", "fused"};

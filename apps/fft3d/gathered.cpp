@@ -1,7 +1,7 @@
 #include "fft3d/gathered.hpp"
 
-#include "distributed_fft/block_exchange.hpp"
-#include "distributed_fft/transposition.hpp"
+#include "distributed_fft/exchanges.hpp"
+#include "distributed_fft/transpositions.hpp"
 #include "fft/golden.hpp"
 
 #include <algorithm>
@@ -13,8 +13,6 @@ namespace {
 using application::Runtime;
 using distributed_fft::BlockExchange, distributed_fft::Transposition;
 using fft::Complex, fft::PointBox, fft::TransformDirection;
-
-constexpr const char* gather_exchange = "pairwise";
 
 // Boxes, of complex numbers or of reals. Of a real grid's spectrum they have half of the frequencies.
 class BoxSide final : public DistributedSide {
@@ -70,9 +68,8 @@ class BoxSide final : public DistributedSide {
   BoxSide(const fft::Triple& grid, bool has_reals) : grid_(grid), has_reals_(has_reals) {}
   static Result<std::unique_ptr<Transposition>> exchange(const std::vector<PointBox>& before,
                                                          const std::vector<PointBox>& after, Runtime& runtime) {
-    const distributed_fft::TranspositionTask task{before, after, 1};
-    if (task.moves_nothing()) return distributed_fft::make_local(task, runtime.rank());
-    return distributed_fft::make_messages(task, gather_exchange, runtime);
+    if (before == after) return distributed_fft::make_local(before[static_cast<std::size_t>(runtime.rank())], 1);
+    return distributed_fft::make_transposition({before, after, 1}, {}, runtime);
   }
 
   fft::Triple grid_;
@@ -96,8 +93,8 @@ class SphereSide final : public DistributedSide {
       if (rank == static_cast<std::size_t>(runtime.rank())) made->own_ = coefficients;
     }
     made->is_root_ = runtime.rank() == 0;
-    made->gather_ = TRY(distributed_fft::exchange_by_messages(to_0, gather_exchange, runtime));
-    made->scatter_ = TRY(distributed_fft::exchange_by_messages(from_0, gather_exchange, runtime));
+    made->gather_ = TRY(distributed_fft::make_exchange(to_0, {}, runtime));
+    made->scatter_ = TRY(distributed_fft::make_exchange(from_0, {}, runtime));
     return std::unique_ptr<DistributedSide>(std::move(made));
   }
 
@@ -109,7 +106,7 @@ class SphereSide final : public DistributedSide {
     const auto [nx, ny, nz] = sphere_.points;
     std::fill_n(whole, nx * ny * nz, Complex(0));
     for (std::size_t rank = 0; rank < dealt_.size(); ++rank) {
-      const Complex* next = gather_->block_from(static_cast<std::int32_t>(rank));
+      const Complex* next = gather_->block_from(static_cast<std::int32_t>(rank)).doubles;
       for (const std::int32_t each : dealt_[rank]) {
         fft::expand(column(each), next, whole + first_of(column(each)), nz);
         next += column(each).coefficients();
@@ -120,7 +117,7 @@ class SphereSide final : public DistributedSide {
 
   Status scatter(const Complex* whole, void* own, std::int64_t band) override {
     for (std::size_t rank = 0; is_root_ && rank < dealt_.size(); ++rank) {
-      Complex* next = scatter_->block_to(static_cast<std::int32_t>(rank));
+      Complex* next = scatter_->block_to(static_cast<std::int32_t>(rank)).doubles;
       for (const std::int32_t each : dealt_[rank]) {
         fft::restrict_to(column(each), whole + first_of(column(each)), sphere_.points[2], next);
         next += column(each).coefficients();

@@ -43,6 +43,8 @@ Result<FftProblem> problem_of(const application::ApplicationRequest& request, st
   problem.exchange = request.option("exchange");
   if (request.option("kind") == "real") problem.kind = distributed_fft::GridKind::real;
   problem.library = request.option("library");
+  problem.single_precision = request.option("wire") == "float32";
+  problem.profiles = request.option("profile") == "yes";
   const std::string& seconds = request.option("planning");
   if (!read_number(seconds, problem.planning_seconds) || !(problem.planning_seconds >= 0) ||
       problem.planning_seconds > most_planning_seconds)

@@ -26,6 +26,8 @@ struct FftProblem {
   double planning_seconds = 0;            // of a plan; 0: it is estimated
   std::optional<fft::Sphere> sphere;      // whose coefficients alone there are
   std::string exchange, library;
+  bool single_precision = false; // messages carry floats
+  bool profiles = false;         // a table of where the time goes
 
   bool is_real() const { return kind == distributed_fft::GridKind::real; }
   fft::RankPencils spectrum() const { return spectrum_of(pencils, kind); }

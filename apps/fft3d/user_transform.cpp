@@ -3,15 +3,19 @@
 #include "application/application.hpp"
 #include "application/request.hpp"
 #include "base/text_parsing.hpp"
+#include "fft3d/choose_exchange.hpp"
 #include "fft3d/problem.hpp"
 #include "fft3d/variants.hpp"
+#include "measure/clock.hpp"
 #include "threads/team.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <ranges>
 #include <sstream>
 
 namespace kumihimo::fft3d {
@@ -20,7 +24,7 @@ namespace {
 using application::ApplicationRequest, application::Processes, application::Runtime;
 using distributed_fft::DistributedFft, distributed_fft::GridKind, distributed_fft::TransformWay;
 
-constexpr std::array of_plans = {"decomposition", "exchange", "planning", "library"};
+constexpr std::array of_plans = {"decomposition", "exchange", "wire", "planning", "library"};
 
 // While it exists, regions have as many threads as the plan.
 class TeamOfPlan {
@@ -110,15 +114,15 @@ Result<ReadRequest> read_request(const UserRequest& request, const Processes& pr
     asked.options[std::string(option.name)] = option.default_value;
   for (const char* const name : of_plans) asked.options[name] = taken(words, name, asked.option(name));
   if (!words.empty())
-    return wrong_value("options of a transform are variant, block, at_once, threads, decomposition, exchange, planning "
-                       "and library",
+    return wrong_value(fmt::format("options of variant={} are {}, threads, {}", read.variant->name,
+                                   fmt::join(parameters | std::views::keys, ", "), fmt::join(of_plans, ", ")),
                        fmt::format("'{}'", words.begin()->first), "leave it out");
   const auto [nx, ny, nz] = request.points;
   asked.size = fmt::format("{}x{}x{}", nx, ny, nz);
   asked.options["bands"] = std::to_string(request.bands);
   asked.options["kind"] = request.kind == GridKind::real ? "real" : "complex";
   read.problem = TRY(problem_of(asked, processes.ranks()));
-  read.way = way_of(*read.variant, parameters, read.problem.exchange);
+  read.way = way_of(*read.variant, parameters, read.problem);
   return read;
 }
 
@@ -142,7 +146,6 @@ Status UserTransform::plan(const UserRequest& request, Processes& processes) {
   Result<std::unique_ptr<fft::LineLibrary>> library = fft::LineLibrary::open(problem.library);
   if (Status s = processes.agree_on(library); !s) return s;
   library_ = std::move(*library);
-  library_->set_planning_seconds(problem.planning_seconds);
   description_ = text_of(*read, *library_);
   grid_ = problem.pencils;
   spectrum_ = problem.spectrum();
@@ -150,9 +153,14 @@ Status UserTransform::plan(const UserRequest& request, Processes& processes) {
   threads_ = read->threads;
   const TeamOfPlan team(threads_);
   runtime_ = TRY(Runtime::make(processes, {}));
-  const double bytes = bytes_needed(grid_, problem.kind, rank_, problem.bands, read->way);
+  TransformWay way = read->way;
+  const double bytes = bytes_needed(grid_, problem.kind, rank_, problem.bands, way);
   if (Status s = processes.agree(runtime_->check_memory(bytes)); !s) return s;
-  transform_ = TRY(DistributedFft::make(grid_, problem.kind, problem.bands, read->way, *library_, *runtime_));
+  // As the application: exchanges have up to half of the budget.
+  const std::int64_t begin = measure::now_ns();
+  (void)TRY(choose_exchange(problem, problem.planning_seconds / 2, way, *runtime_));
+  library_->set_planning_seconds(std::max(0.0, problem.planning_seconds - measure::seconds_since(begin)));
+  transform_ = TRY(DistributedFft::make(grid_, problem.kind, problem.bands, way, *library_, *runtime_));
   return Nothing{};
 }
 

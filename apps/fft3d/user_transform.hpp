@@ -19,8 +19,8 @@ struct UserRequest {
   std::int64_t bands = 1;
   distributed_fft::GridKind kind = distributed_fft::GridKind::complex;
   // "variant=window threads=2": words NAME=VALUE. Names are `variant` ("auto": through a window on one node, else
-  // fused), its parameters (`block`, `at_once`), `threads` of each rank, and of the application's options those of
-  // plans: decomposition, exchange, planning, library.
+  // fused), its parameters (`block`, `at_once`, `throttle`...), `threads` of each rank, and of the application's
+  // options those of plans: decomposition, exchange, wire, planning, library.
   std::string options;
 };
 

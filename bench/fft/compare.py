@@ -6,8 +6,8 @@ one interleaved run each; and kumihimo.fft beside mpi4py-fft, from Python.
                                           [--bands 16] [--python 128] [--dtfft PYTHON]
 
 Every round launches each candidate once, in a new order. A launch makes its plans, runs one pair of transforms, forward
-and backward, and then `--pairs` of them. A peer's time is the mean over pairs of the slowest rank; that of fft3d is the
-slowest rank's of all pairs, with the first one, and it checks its answer afterwards. Figures are the medians over the
+and backward, that is not counted, and then `--pairs` of them. A peer's time is the mean over pairs of the slowest rank;
+that of fft3d is the slowest rank's of all pairs, and it checks its answer afterwards. Figures are the medians over the
 rounds, of one transform; `planning` what was spent before. The ratio is that of a row to the fastest
 peer of the same round, with the 95 % interval of the median. Needs Open MPI, libfftw3-mpi-dev, python3-mpi4py-fft,
 libspfft-dev; --dtfft: a Python that has dtfft-fftw-openmpi.

@@ -42,11 +42,15 @@ int kumihimo_fft_create_at(const void* communicator, size_t bytes, const int64_t
 /* `points`: of the whole grid along x, y and z. `bands`: grids that are transformed together. `options`: NULL, or words
    NAME=VALUE such as "variant=fused decomposition=4x2 planning=0":
      decomposition   slab, pencil, rows x columns of ranks, or auto [default: auto]
-     variant         window (on one node), fused, overlapped, packed, or auto [default: auto]
+     variant         window (on one node), fused, overlapped, packed, leader, derived, or auto [default: auto]
      at_once         bands of one exchange [default: 1]
      block           KiB of a block of lines [default: 256]
-     exchange        an alltoall of the registry, for messages [default: pairwise]
-     planning        seconds that FFTW may measure for a plan [default: 1]; 0: it estimates
+     throttle        messages of a rank at once [default: 0, the exchange's own]; of variants with messages
+     group           ranks of a leader [default: 0, all of a node]; of variants with messages
+     pieces          of a box, exchanged beside the lines of the next one [default: 1]; of overlapped
+     exchange        an alltoall of the registry for messages, or auto: the fastest of several nodes [default: auto]
+     wire            numbers of messages: float64, or float32, which rounds them [default: float64]
+     planning        seconds for all measurements of plans and exchanges [default: 1]; 0: FFTW estimates
      threads         OpenMP threads of each rank [default: 1]
      library         FFTW, or a library with its interface [default: the first that is found]
    Errors: a value out of range; no FFTW; no memory; MPI is not initialised. */

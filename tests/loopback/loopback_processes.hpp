@@ -63,6 +63,10 @@ class LoopbackGroup final : public ProcessGroup {
   Result<transport::Transport*> transport() override {
     return ranks() == 1 ? nullptr : &shared_->loopback.transport(Rank{rank_});
   }
+  Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>&,
+                                                        const std::vector<ArrayBox>&) override {
+    return not_applicable("threads have no MPI library");
+  }
 
  private:
   std::shared_ptr<LoopbackOfGroup> shared_;
@@ -108,6 +112,10 @@ class LoopbackProcesses final : public Processes {
         std::make_unique<LoopbackGroup>(std::move(group), static_cast<std::int32_t>(place)));
   }
   Result<std::unique_ptr<krylov::Sums>> library_sums() override { return failed("threads have no MPI library"); }
+  Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>&,
+                                                        const std::vector<ArrayBox>&) override {
+    return not_applicable("threads have no MPI library");
+  }
   Status agree(const Status& mine) override {
     for (const Status& each : shared_.errors.all(rank_.value, mine))
       if (!each) return each;

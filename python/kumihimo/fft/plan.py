@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Array = numpy.ndarray
 
 AXES = 3
-OPTIONS = ("variant", "at_once", "block", "exchange", "planning", "threads", "library")
+OF_VARIANTS = ("at_once", "block", "throttle", "group", "pieces")
+OPTIONS = ("variant", *OF_VARIANTS, "exchange", "wire", "planning", "threads", "library")
 
 
 class PFFT:
@@ -32,7 +33,8 @@ class PFFT:
     dtype: float (real grids, with half of the spectrum) or complex, in double precision.
     grid: rows and columns of ranks, such as (4, 2); -1 for one of them: what remains. [default: slabs while every rank
         gets a plane, then pencils]. slab=True: slabs.
-    options: variant, at_once, block, exchange, planning, threads and library, as in kumihimo/fft.h.
+    options: variant and its parameters (at_once, block, throttle, group, pieces), exchange, wire, planning, threads and
+        library, as in kumihimo/fft.h.
 
     Creating it, forward(), backward() and destroy() are collective. Wrong values raise a KumihimoError.
     """

@@ -103,6 +103,7 @@ Result<ApplicationTask> task_of(const json& given, std::span<const Application> 
   read(given, "most_iterations", request.most_iterations);
   read(given, "may_stop_early", request.may_stop_early);
   read(given, "check", request.checks);
+  read(given, "wisdom_folder", request.wisdom_folder);
   read(given, "turns", task.turns);
   read(given, "in_order", task.in_order);
   read(given, "threads", task.threads);

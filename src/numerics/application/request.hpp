@@ -35,6 +35,7 @@ struct ApplicationRequest {
   std::int64_t most_iterations = 100000;
   bool may_stop_early = false; // at most_iterations the run is a sample, not a failure
   bool checks = true;
+  std::string wisdom_folder; // where measurements may be kept; empty: nowhere
 
   const std::string& option(std::string_view name) const { return options.find(name)->second; }
 };

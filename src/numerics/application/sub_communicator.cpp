@@ -15,7 +15,7 @@ constexpr const char* scatter_algorithm = "linear";
 } // namespace
 
 SubCommunicator::SubCommunicator(std::unique_ptr<ProcessGroup> processes)
-    : processes_(std::move(processes)), space_(RankSpace::on_nodes(processes_->node_of_rank())) {}
+    : processes_(std::move(processes)), space_(processes_->space()) {}
 
 Result<std::unique_ptr<SubCommunicator>> SubCommunicator::make(std::unique_ptr<ProcessGroup> processes) {
   std::unique_ptr<SubCommunicator> made(new SubCommunicator(std::move(processes)));

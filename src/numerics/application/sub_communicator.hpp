@@ -34,6 +34,11 @@ class SubCommunicator {
                                                transport::Stream stream = transport::Stream::blocking);
   // A program set or schedule for these ranks, which are several. Collective. Errors: those of ProgramRun::make().
   Result<std::unique_ptr<ProgramRun>> run_of(const ProgramSet& set);
+  // As ProcessGroup's.
+  Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>& to,
+                                                        const std::vector<ArrayBox>& from) {
+    return processes_->library_arrays(to, from);
+  }
   // Asks the transport for all_gather() and scatter() with counts up to `most`.
   Status accept_blocks(std::int64_t most);
 

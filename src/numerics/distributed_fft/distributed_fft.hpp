@@ -7,28 +7,19 @@
 
 #include "application/kernel_times.hpp"
 #include "application/runtime.hpp"
-#include "distributed_fft/transposition.hpp"
+#include "distributed_fft/exchange_choice.hpp"
+#include "distributed_fft/profile.hpp"
+#include "distributed_fft/row_and_column.hpp"
+#include "distributed_fft/transform_way.hpp"
 #include "fft/line_library.hpp"
 #include "fft/pencils.hpp"
 #include "fft/stage.hpp"
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace kumihimo::distributed_fft {
-
-// How a transform is computed. The last bits of the answer may differ: the library of lines chooses plans by
-// measurement.
-struct TransformWay {
-  bool packs = false;                // loops of their own copy to and from messages, as the published codes do
-  bool through_window = false;       // else by messages
-  std::string exchange = "pairwise"; // an alltoall of the registry
-  bool overlaps = false;             // the exchange of a block of bands goes on beside the lines of the next one
-  std::int64_t bands_at_once = 1;
-  std::int64_t block_bytes = 256 << 10;
-};
 
 enum class GridKind : std::uint8_t { complex, real };
 
@@ -37,7 +28,7 @@ fft::RankPencils spectrum_of(const fft::RankPencils& grid, GridKind kind);
 
 class DistributedFft {
  public:
-  // `pencils`: of the grid. Collective. `runtime` outlives it. Errors: those of the library, the schedules and the
+  // `pencils`: of the grid. Collective. `runtime` outlives it. Errors: those of the library, the exchanges and the
   // memory.
   static Result<std::unique_ptr<DistributedFft>> make(const fft::RankPencils& pencils, GridKind kind,
                                                       std::int64_t bands, const TransformWay& way,
@@ -51,23 +42,23 @@ class DistributedFft {
 
   double flops() const;      // of this rank, of one transform of all bands
   double bytes_sent() const; // of this rank to others, by messages, of one transform of all bands
+  int exchanges() const;     // that a point goes through in one transform
   application::KernelTimes& times() { return times_; }
+  TransformProfile& profile() { return profile_; } // of a way that profiles
 
  private:
   class Pipeline;
-  // Messages within the row and the column of this rank, in a grid of several of both; null: all ranks exchange.
-  struct RowAndColumn {
-    std::unique_ptr<application::SubCommunicator> row, column;
-    static Result<RowAndColumn> make(const fft::RankPencils& pencils, const TransformWay& way,
-                                     application::Runtime& runtime);
-    Status poll();
-  };
-  DistributedFft() = default;
+  explicit DistributedFft(RowAndColumn groups);
   RowAndColumn groups_; // of both pipelines
   std::unique_ptr<Pipeline> forward_, backward_;
   application::KernelTimes times_;
+  TransformProfile profile_;
 };
 
+// The exchanges of a forward transform between these pencils of the spectrum, of which `groups` are. Those of rank
+// `rank`.
+std::vector<PlannedExchange> planned_exchanges(const fft::RankPencils& spectrum, const RowAndColumn& groups,
+                                               std::int32_t rank, const TransformWay& way);
 // Bytes of a rank that a transform needs beside its input and output.
 double bytes_needed(const fft::RankPencils& pencils, GridKind kind, std::int32_t rank, std::int64_t bands,
                     const TransformWay& way);

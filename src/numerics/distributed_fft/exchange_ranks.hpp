@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace kumihimo::distributed_fft {
 
@@ -17,11 +18,19 @@ class ExchangeRanks {
 
   std::int32_t rank() const { return some_ ? some_->rank() : runtime_.rank(); }
   std::int32_t ranks() const { return some_ ? some_->ranks() : runtime_.ranks(); }
-  RankSpace space() const { return some_ ? some_->space() : RankSpace::on_nodes(runtime_.processes().node_of_rank()); }
+  RankSpace space() const { return some_ ? some_->space() : runtime_.processes().space(); }
   // Collective over all ranks, of rows and columns too. Errors: those of ProgramRun::make().
   Result<std::unique_ptr<application::ProgramRun>> run_of(const Schedule& schedule) {
     if (!some_) return runtime_.run_of(schedule);
     Result<std::unique_ptr<application::ProgramRun>> made = some_->run_of(schedule);
+    if (Status s = runtime_.agree_on(made); !s) return s.error();
+    return made;
+  }
+  // By the MPI library, between boxes of arrays. Collective over all ranks.
+  Result<std::unique_ptr<application::ArrayExchange>> library_arrays(const std::vector<application::ArrayBox>& to,
+                                                                     const std::vector<application::ArrayBox>& from) {
+    Result<std::unique_ptr<application::ArrayExchange>> made =
+        some_ ? some_->library_arrays(to, from) : runtime_.processes().library_arrays(to, from);
     if (Status s = runtime_.agree_on(made); !s) return s.error();
     return made;
   }

@@ -1,11 +1,18 @@
 #include "fft/line_library.hpp"
 
+#include "measure/clock.hpp"
+
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 
 namespace kumihimo::fft {
@@ -17,7 +24,7 @@ constexpr const char* names[] = {"libfftw3.so.3", "libfftw3.so", "libmkl_rt.so.3
 struct Dimension {
   std::ptrdiff_t n, in_stride, out_stride;
 };
-constexpr unsigned measure = 0, estimate = 1U << 6;
+constexpr unsigned measured = 0, estimated = 1U << 6;
 
 // Axes that are repeated, without those of one point, and those that follow each other as one: MKL takes one alone.
 std::vector<Dimension> joined(const std::vector<Dimension>& repeated) {
@@ -44,6 +51,26 @@ struct FftwFunctions {
   Execute execute = nullptr, execute_to_half = nullptr, execute_to_reals = nullptr;
   void (*destroy)(Plan) = nullptr;
   void (*set_limit)(double) = nullptr;
+  // Of what it has measured (section 4.7). A library with FFTW's interface may lack them.
+  int (*import_file)(const char*) = nullptr;
+  char* (*export_text)() = nullptr;
+};
+
+// Held while it lives: one process at a time reads and writes the file beside it.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& path)
+      : file_(open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
+    if (file_ >= 0) flock(file_, LOCK_EX);
+  }
+  ~FileLock() {
+    if (file_ >= 0) close(file_);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int file_;
 };
 
 class FftwPlan final : public BlockPlan {
@@ -76,6 +103,8 @@ class FftwLibrary final : public LineLibrary { // it stays loaded: plans have it
         !take(functions_.execute_to_reals, "fftw_execute_dft_c2r") || !take(functions_.destroy, "fftw_destroy_plan") ||
         !take(functions_.set_limit, "fftw_set_timelimit"))
       return wrong_value("the library of transforms must have FFTW's interface for doubles", name_, "name another one");
+    static_cast<void>(take(functions_.import_file, "fftw_import_wisdom_from_filename"));
+    static_cast<void>(take(functions_.export_text, "fftw_export_wisdom_to_string"));
     if (const auto* const version = static_cast<const char*>(dlsym(library_, "fftw_version")))
       name_ += fmt::format(" ({})", version);
     return Nothing{};
@@ -83,6 +112,31 @@ class FftwLibrary final : public LineLibrary { // it stays loaded: plans have it
 
   std::string name() const override { return name_; }
   void set_planning_seconds(double seconds) override { seconds_ = seconds; }
+  double planning_seconds() const override { return spent_; }
+
+  bool read_measurements(const std::string& path) override {
+    const std::scoped_lock lock(planner);
+    std::error_code none;
+    if (!functions_.import_file || !std::filesystem::exists(path, none)) return false;
+    const bool read = functions_.import_file(path.c_str()) != 0;
+    read_ = measurements();
+    return read;
+  }
+
+  Status keep_measurements(const std::string& path) override {
+    const std::scoped_lock lock(planner);
+    if (!functions_.import_file || measurements() == read_) return Nothing{};
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+    const FileLock of_file(path);
+    functions_.import_file(path.c_str()); // what other processes have added
+    const std::string text = measurements(), part = fmt::format("{}.{}", path, getpid());
+    std::ofstream(part) << text << std::flush;
+    std::filesystem::rename(part, path, error);
+    if (!error) return Nothing{};
+    std::filesystem::remove(part, error);
+    return failed("the measured plans cannot be stored", path, "make the folder writable");
+  }
 
   Result<std::unique_ptr<BlockPlan>> plan(const Triple& lengths, const std::vector<std::size_t>& axes,
                                           TransformDirection direction) override {
@@ -131,8 +185,11 @@ class FftwLibrary final : public LineLibrary { // it stays loaded: plans have it
     if (!block)
       return failed(fmt::format("there is not enough memory for a block of {} bytes", bytes), {}, "use smaller blocks");
     const std::scoped_lock lock(planner);
-    functions_.set_limit(seconds_ > 0 ? seconds_ : -1.0);
-    void* const plan = make(transformed, joined(repeated), block, seconds_ > 0 ? measure : estimate);
+    const double left = seconds_ - spent_;
+    functions_.set_limit(left > 0 ? left : -1.0);
+    const std::int64_t begin = measure::now_ns();
+    void* const plan = make(transformed, joined(repeated), block, left > 0 ? measured : estimated);
+    spent_ += measure::seconds_since(begin);
     std::free(block);
     if (!plan)
       return failed(fmt::format("{} has no plan for blocks of {}x{}x{} points", name_, of.lengths[0], of.lengths[1],
@@ -146,10 +203,17 @@ class FftwLibrary final : public LineLibrary { // it stays loaded: plans have it
     return function != nullptr;
   }
 
+  std::string measurements() const {
+    char* const text = functions_.export_text ? functions_.export_text() : nullptr;
+    std::string copy = text ? text : "";
+    std::free(text);
+    return copy;
+  }
+
   void* library_;
-  std::string name_;
+  std::string name_, read_;
   FftwFunctions functions_;
-  double seconds_ = 0;
+  double seconds_ = 0, spent_ = 0;
 };
 
 } // namespace

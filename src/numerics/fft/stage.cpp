@@ -1,5 +1,6 @@
 #include "fft/stage.hpp"
 
+#include "measure/clock.hpp"
 #include "threads/team.hpp"
 
 #include <omp.h>
@@ -27,11 +28,11 @@ Result<LineStage> LineStage::make_real(LineLibrary& library, const PointBox& box
   made.box_ = box;
   made.reals_ = reals;
   made.axes_ = std::move(axes);
+  made.outer_axis_ = made.axes_[0] == 0 ? 1 : 0; // also of an empty box: all ranks must cut theirs alike
   if (box.is_empty()) return made;
   // Lines along x or y: one index of the other axis, and a tile of z. Lines along z: one x, and a tile of y; with whole
   // planes one x alone.
   const bool planes = made.axes_.size() == 2;
-  made.outer_axis_ = made.axes_[0] == 0 ? 1 : 0;
   made.tile_axis_ = planes ? 0 : made.axes_[0] == 2 ? 1 : 2;
   std::int64_t of_tile = 1; // points
   for (const std::size_t axis : made.axes_) of_tile *= box.length(axis);
@@ -81,23 +82,33 @@ PointBox LineStage::block(std::int64_t number) const {
 }
 
 void LineStage::run(const StageMemory& from, const StageMemory& to, std::int64_t band, std::int64_t first,
-                    std::int64_t last) const {
-#pragma omp parallel for schedule(static) num_threads(threads::count())
+                    std::int64_t last, StageTimes* times) const {
+  const auto now = [times] { return times ? measure::now_ns() : 0; };
+  std::int64_t copies = 0, lines = 0;
+#pragma omp parallel for schedule(static) num_threads(threads::count()) reduction(+ : copies, lines)
   for (std::int64_t number = first; number < last; ++number) {
     const PointBox each = block(number);
     Complex* const buffer = buffers_[static_cast<std::size_t>(omp_get_thread_num())].data();
     auto* const reals = reinterpret_cast<double*>(buffer);
     const std::int64_t row = 2 * each.length(2); // of reals, with the gap behind them
+    const std::int64_t begin = now();
     if (from.reals)
       gather_reals(*from.reals, band, of_reals(each), row, reals);
     else
       gather(from.bricks, band, each, buffer);
+    const std::int64_t gathered = now();
     (each.length(tile_axis_) == tile_ ? plan_ : last_plan_)->run(buffer);
+    const std::int64_t transformed = now();
     if (to.reals)
       scatter_reals(reals, row, of_reals(each), band, *to.reals);
     else
       scatter(buffer, each, band, to.bricks);
+    lines += transformed - gathered;
+    copies += gathered - begin + now() - transformed;
   }
+  if (!times) return;
+  times->copies += copies;
+  times->lines += lines;
 }
 
 double LineStage::flops() const {

@@ -21,6 +21,11 @@ struct StageMemory {
   const RealBrick* reals = nullptr; // in place of bricks
 };
 
+// Nanoseconds of all threads together.
+struct StageTimes {
+  std::int64_t copies = 0, lines = 0;
+};
+
 class LineStage {
  public:
   // `box`: this rank's points, whole along `axes`, which are {0}, {1}, {2} or {1, 2}. `block_bytes`: about, at least a
@@ -33,9 +38,10 @@ class LineStage {
                                      std::int64_t block_bytes);
 
   // Blocks [first, last) of a band, shared by the threads of the team. Each side covers them; both sides may be the
-  // same memory. Of a stage of reals one side is reals: forward what it reads, backward what it writes.
-  void run(const StageMemory& from, const StageMemory& to, std::int64_t band, std::int64_t first,
-           std::int64_t last) const;
+  // same memory. Of a stage of reals one side is reals: forward what it reads, backward what it writes. `times`:
+  // measures each block and adds to them.
+  void run(const StageMemory& from, const StageMemory& to, std::int64_t band, std::int64_t first, std::int64_t last,
+           StageTimes* times = nullptr) const;
 
   const PointBox& box() const { return box_; } // of the spectrum
   bool is_real() const { return reals_ > 0; }
@@ -43,6 +49,8 @@ class LineStage {
   double bytes() const; // that a band reads and writes
   std::int64_t blocks() const { return outer_ * tiles_; }
   PointBox block(std::int64_t number) const;
+  // Blocks are numbered along this axis first: those of a piece of the box along it follow each other.
+  std::size_t outer_axis() const { return outer_axis_; }
   double flops() const; // of a band, by 5 n log2(n) a line, and half of it for reals
 
  private:

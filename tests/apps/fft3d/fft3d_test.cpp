@@ -11,6 +11,8 @@
 
 #include <complex>
 #include <numeric>
+#include <set>
+#include <string>
 
 namespace kumihimo::fft3d {
 namespace {
@@ -24,7 +26,8 @@ application::ApplicationRequest request_of(const char* size, const char* cutoff)
   application::ApplicationRequest request;
   request.size = size;
   request.options = {{"bands", "1"},    {"transforms", "1"}, {"decomposition", "auto"}, {"exchange", "pairwise"},
-                     {"planning", "0"}, {"library", ""},     {"cutoff", cutoff},        {"kind", "complex"}};
+                     {"planning", "0"}, {"library", ""},     {"cutoff", cutoff},        {"wire", "float64"},
+                     {"profile", "no"}, {"kind", "complex"}};
   return request;
 }
 
@@ -39,7 +42,7 @@ Result<json> run(std::string_view variant, std::string_view size, const json& op
 
 TEST(FftOverRanks, EveryVariantIsRight) {
   if (!has_library()) GTEST_SKIP();
-  for (const char* variant : {"golden", "packed", "fused", "overlapped", "window"})
+  for (const char* variant : {"golden", "packed", "fused", "overlapped", "leader", "window"})
     for (const auto& [ranks, grid] : {std::pair{1, "auto"}, {3, "slab"}, {4, "2x2"}, {6, "pencil"}}) {
       const Result<json> found =
           run(variant, "6x10x9", {{"decomposition", grid}, {"bands", "3"}, {"transforms", "2"}}, ranks,
@@ -78,7 +81,7 @@ TEST(FftOverRanks, TheGoldenCopyTransformsLargeGridsAndSpheres) {
 // More ranks than planes and columns, too; the rest of the bands is a block of its own.
 TEST(FftOverRanks, ASphereIsRight) {
   if (!has_library()) GTEST_SKIP();
-  for (const char* variant : {"fused", "overlapped", "window"})
+  for (const char* variant : {"fused", "overlapped", "leader", "window"})
     for (const auto& [size, radius] : {std::pair{"12", "sphere"}, {"7x9x8", "2.5"}, {"5", "0"}})
       for (const std::int32_t ranks : {1, 3, 4, 9}) {
         const json options = {{"cutoff", radius}, {"bands", "5"}, {"transforms", "2"}};
@@ -169,6 +172,71 @@ TEST(FftOverRanks, AWrongValueIsFound) {
   }
 }
 
+// The error is that of floats, below the bound that says so, and above that of doubles.
+TEST(FftOverRanks, FloatsInMessagesAreRightWithinTheirBound) {
+  if (!has_library()) GTEST_SKIP();
+  for (const char* variant : {"packed", "fused", "overlapped", "leader"})
+    for (const auto& [size, grid] : {std::pair{"9x10x12", "slab"}, {"9x10x12", "2x2"}, {"40x36x48", "2x2"}})
+      for (const char* cutoff : {"none", "sphere"}) {
+        if (std::string_view(cutoff) == "sphere" && std::string_view(variant) == "packed") continue;
+        const Result<json> found = run(
+            variant, size, {{"decomposition", grid}, {"transforms", "1"}, {"wire", "float32"}, {"cutoff", cutoff}}, 4);
+        ASSERT_TRUE(found.ok()) << variant << ": " << found.error().sentence();
+        const json& checked = (*found)["checked"];
+        EXPECT_TRUE(checked["right"]) << variant << " " << size << checked;
+        EXPECT_GT(checked["error"], 1e-9);
+        EXPECT_LT(checked["bound"], 1e-5);
+      }
+}
+
+// What floats did to the values is not right where nobody asked for floats, nor is more than they do.
+TEST(FftOverRanks, RoundingThatNobodyAskedForIsFound) {
+  const application::ApplicationRequest request = request_of("8", "none");
+  const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    const FftProblem problem = TRY(problem_of(request, 1));
+    const fft::Triple& n = problem.pencils.points;
+    const Grid values = TRY(values_of(problem, fft::whole_box(n)));
+    Grid spectrum = TRY(values_of(problem, fft::whole_box(n))), back = TRY(Grid::zeros(values.size()));
+    fft::golden::transform(n, fft::TransformDirection::forward, spectrum.data());
+    const auto round_back = [&](double units) { // alternately up and down, by so many 2^-24
+      for (std::int64_t i = 0; i < values.size(); ++i)
+        back[i] = values[i] * problem.points() * (1 + (i % 2 == 0 ? units : -units) * 0x1p-24);
+    };
+    round_back(1);
+    EXPECT_FALSE(check(problem, spectrum, back, *runtime)["right"]);
+    EXPECT_TRUE(check(problem, spectrum, back, *runtime, 2)["right"]);
+    round_back(3);
+    EXPECT_FALSE(check(problem, spectrum, back, *runtime, 2)["right"]);
+    return Nothing{};
+  });
+  ASSERT_TRUE(status.ok()) << status.error().sentence();
+}
+
+TEST(FftOverRanks, AProfileSumsToTheTimeOfARank) {
+  if (!has_library()) GTEST_SKIP();
+  for (const char* variant : {"packed", "overlapped", "leader", "window"}) {
+    const Result<json> found = run(variant, "12", {{"profile", "yes"}, {"bands", "4"}, {"transforms", "2"}}, 3);
+    ASSERT_TRUE(found.ok()) << variant << ": " << found.error().sentence();
+    double shares = 0;
+    std::set<std::string> parts;
+    for (const json& row : (*found)["profile"]) {
+      shares += row["share"].get<double>();
+      parts.insert(row["name"]);
+      EXPECT_GE(row["largest"], row["mean"]);
+      EXPECT_GE(row["imbalance"], -1e-12);
+      EXPECT_LE(row["imbalance"], 1 + 1e-12);
+    }
+    EXPECT_NEAR(shares, 1, 0.02) << variant << (*found)["profile"];
+    EXPECT_EQ(parts.contains("packing and unpacking"), std::string_view(variant) == "packed");
+    EXPECT_TRUE(parts.contains("waiting for the others") && parts.contains("transforming lines"));
+    EXPECT_EQ((*found)["tables"][0]["rows"].size(), parts.size());
+  }
+  const Result<json> plain = run("fused", "12", {{"transforms", "1"}}, 3);
+  ASSERT_TRUE(plain.ok());
+  EXPECT_FALSE(plain->contains("profile"));
+}
+
 TEST(FftOverRanks, WrongOptionsAreOneSentence) {
   const auto sentence = [](const char* size, const json& options) {
     const Result<json> found = run("fused", size, options, 2);
@@ -182,9 +250,9 @@ TEST(FftOverRanks, WrongOptionsAreOneSentence) {
   ASSERT_FALSE(more.ok());
   EXPECT_EQ(more.error().sentence(),
             "3 bands at once need as many bands (got bands=2); use fewer at once or more bands");
-  EXPECT_EQ(sentence("9", {{"exchange", "bruck"}}),
-            "the exchange bruck does not fit here: all blocks must be equally long, because ranks relay blocks of "
-            "other ranks; use exchange=pairwise");
+  EXPECT_EQ(sentence("9", {{"exchange", "hierarchical"}}),
+            "the exchange hierarchical does not fit here: the algorithm needs several nodes, but all ranks are in one; "
+            "use exchange=pairwise");
   EXPECT_EQ(sentence("8", {{"cutoff", "ball"}}),
             "cutoff must be none, sphere, or the radius of a sphere of frequencies (got 'ball')");
   EXPECT_EQ(sentence("8", {{"cutoff", "4"}}),

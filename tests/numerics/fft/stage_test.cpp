@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <random>
 
@@ -226,6 +228,72 @@ TEST(LineStage, AnEmptyBoxHasNoBlocks) {
       LineStage::make(**library, {{2, 0, 0}, {2, 4, 4}}, {1, 2}, TransformDirection::forward, 4096);
   ASSERT_TRUE(stage.ok());
   EXPECT_EQ(stage->blocks(), 0);
+}
+
+// In floats each part of a number is the nearest one.
+TEST(Bricks, PointsGoThroughFloatsAndBack) {
+  const std::vector<Complex> values = random_values(40, 1);
+  std::vector<SingleComplex> floats(40);
+  std::vector<Complex> back(40);
+  const PointBox box = whole_box({2, 4, 5});
+  const Brick brick = dense_brick(box, floats.data());
+  scatter(values.data(), box, 0, {&brick, 1});
+  gather({&brick, 1}, 0, box, back.data());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(back[i].real(), static_cast<double>(static_cast<float>(values[i].real())));
+    EXPECT_LE(std::abs(back[i].imag() - values[i].imag()), 0x1p-24 * std::abs(values[i].imag()));
+  }
+  EXPECT_NE(back, values);
+}
+
+TEST(LineStage, MeasuresItsBlocksWhereAsked) {
+  Result<std::unique_ptr<LineLibrary>> library = LineLibrary::open("");
+  if (!library) GTEST_SKIP() << library.error().sentence();
+  const PointBox box = whole_box({8, 16, 16});
+  const Result<LineStage> stage = LineStage::make(**library, box, {2}, TransformDirection::forward, 4096);
+  ASSERT_TRUE(stage.ok());
+  std::vector<Complex> values = random_values(box.points(), 1);
+  const Brick brick = dense_brick(box, values.data());
+  StageTimes times;
+  stage->run({{&brick, 1}}, {{&brick, 1}}, 0, 0, stage->blocks(), &times);
+  EXPECT_GT(times.copies, 0);
+  EXPECT_GT(times.lines, 0);
+}
+
+TEST(LineLibrary, KeepsWhatItHasMeasured) {
+  Result<std::unique_ptr<LineLibrary>> opened = LineLibrary::open("");
+  if (!opened) GTEST_SKIP() << opened.error().sentence();
+  LineLibrary& library = **opened;
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "kumihimo-plans";
+  std::filesystem::remove_all(folder);
+  const std::string file = folder / "new" / "plans";
+  EXPECT_FALSE(library.read_measurements(file));
+  library.set_planning_seconds(1);
+  ASSERT_TRUE(library.plan({3, 17, 23}, {1}, TransformDirection::forward).ok());
+  EXPECT_GT(library.planning_seconds(), 0);
+  ASSERT_TRUE(library.keep_measurements(file).ok());
+  EXPECT_GT(std::filesystem::file_size(file), 0);
+  EXPECT_TRUE(library.read_measurements(file));
+  const auto before = std::filesystem::last_write_time(file);
+  ASSERT_TRUE(library.keep_measurements(file).ok());
+  EXPECT_EQ(std::filesystem::last_write_time(file), before); // nothing is new
+  std::ofstream(file) << "(fftw-0.0";
+  EXPECT_FALSE(library.read_measurements(file));
+  ASSERT_TRUE(library.plan({3, 19, 29}, {1}, TransformDirection::forward).ok());
+  const Status kept = library.keep_measurements("/proc/none/plans");
+  ASSERT_FALSE(kept.ok());
+  EXPECT_EQ(kept.error().sentence(), "the measured plans cannot be stored: /proc/none/plans; make the folder writable");
+  std::filesystem::remove_all(folder);
+}
+
+// Each plan has what the ones before left.
+TEST(LineLibrary, HoldsItsBudget) {
+  Result<std::unique_ptr<LineLibrary>> library = LineLibrary::open("");
+  if (!library) GTEST_SKIP() << library.error().sentence();
+  (*library)->set_planning_seconds(0.05);
+  for (const std::int64_t length : {97, 101, 103, 107, 109, 113, 127, 131})
+    ASSERT_TRUE((*library)->plan({4, length, 128}, {1}, TransformDirection::forward).ok());
+  EXPECT_LT((*library)->planning_seconds(), 2); // each of them takes longer where it is measured
 }
 
 TEST(LineLibrary, AFileThatIsNoneIsOneSentence) {
