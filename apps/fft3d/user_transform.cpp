@@ -24,7 +24,7 @@ namespace {
 using application::ApplicationRequest, application::Processes, application::Runtime;
 using distributed_fft::DistributedFft, distributed_fft::GridKind, distributed_fft::TransformWay;
 
-constexpr std::array of_plans = {"decomposition", "exchange", "wire", "planning", "library"};
+constexpr std::array<std::string_view, 5> of_plans = {"decomposition", "exchange", "wire", "planning", "library"};
 
 // While it exists, regions have as many threads as the plan.
 class TeamOfPlan {
@@ -110,9 +110,13 @@ Result<ReadRequest> read_request(const UserRequest& request, const Processes& pr
 
   ApplicationRequest asked;
   const application::Application application = description();
-  for (const application::ApplicationOption& option : application.options)
-    asked.options[std::string(option.name)] = option.default_value;
-  for (const char* const name : of_plans) asked.options[name] = taken(words, name, asked.option(name));
+  for (const application::ApplicationOption& option : application.options) {
+    const std::string name(option.name), usual(option.default_value);
+    const bool is_of_plan = std::ranges::find(of_plans, option.name) != of_plans.end();
+    const std::string word = is_of_plan ? taken(words, name, usual) : usual;
+    if (Status s = check_choice(option, word); !s) return s.error();
+    asked.options[name] = word;
+  }
   if (!words.empty())
     return wrong_value(fmt::format("options of variant={} are {}, threads, {}", read.variant->name,
                                    fmt::join(parameters | std::views::keys, ", "), fmt::join(of_plans, ", ")),
@@ -123,6 +127,7 @@ Result<ReadRequest> read_request(const UserRequest& request, const Processes& pr
   asked.options["kind"] = request.kind == GridKind::real ? "real" : "complex";
   read.problem = TRY(problem_of(asked, processes.ranks()));
   read.way = way_of(*read.variant, parameters, read.problem);
+  read.way.bands_at_once = std::min(read.way.bands_at_once, request.bands);
   return read;
 }
 
