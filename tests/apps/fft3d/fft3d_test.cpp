@@ -4,6 +4,7 @@
 #include "distributed_fft/sphere_fft.hpp"
 #include "fft/golden.hpp"
 #include "fft3d/check.hpp"
+#include "fft3d/choose_exchange.hpp"
 #include "loopback/run_application.hpp"
 
 #include <gtest/gtest.h>
@@ -177,16 +178,47 @@ TEST(FftOverRanks, FloatsInMessagesAreRightWithinTheirBound) {
   if (!has_library()) GTEST_SKIP();
   for (const char* variant : {"packed", "fused", "overlapped", "leader"})
     for (const auto& [size, grid] : {std::pair{"9x10x12", "slab"}, {"9x10x12", "2x2"}, {"40x36x48", "2x2"}})
-      for (const char* cutoff : {"none", "sphere"}) {
+      for (const auto& [cutoff, kind] : {std::pair{"none", "complex"}, {"none", "real"}, {"sphere", "complex"}}) {
         if (std::string_view(cutoff) == "sphere" && std::string_view(variant) == "packed") continue;
-        const Result<json> found = run(
-            variant, size, {{"decomposition", grid}, {"transforms", "1"}, {"wire", "float32"}, {"cutoff", cutoff}}, 4);
+        const json options = {
+            {"decomposition", grid}, {"transforms", "1"}, {"wire", "float32"}, {"cutoff", cutoff}, {"kind", kind}};
+        const Result<json> found = run(variant, size, options, 4);
         ASSERT_TRUE(found.ok()) << variant << ": " << found.error().sentence();
         const json& checked = (*found)["checked"];
         EXPECT_TRUE(checked["right"]) << variant << " " << size << checked;
         EXPECT_GT(checked["error"], 1e-9);
         EXPECT_LT(checked["bound"], 1e-5);
       }
+}
+
+// On several nodes; all ranks choose the same, also where rows and columns measure exchanges of their own.
+TEST(FftOverRanks, ExchangesWithinRowsAndColumnsAreMeasured) {
+  for (const auto& [grid, kind, variant] : {std::tuple{"slab", "complex", distributed_fft::ExchangeKind::messages},
+                                            {"2x3", "complex", distributed_fft::ExchangeKind::messages},
+                                            {"3x2", "real", distributed_fft::ExchangeKind::messages},
+                                            {"3x2", "real", distributed_fft::ExchangeKind::leaders}}) {
+    application::ApplicationRequest request = request_of("7x9x8", "none");
+    request.options["exchange"] = "auto";
+    request.options["decomposition"] = grid;
+    request.options["kind"] = kind;
+    std::vector<std::string> chosen(6);
+    const auto work = [&, kind_of_exchange = variant](Processes& processes) -> Status {
+      std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+      const FftProblem problem = TRY(problem_of(request, 6));
+      distributed_fft::TransformWay way;
+      way.kind = kind_of_exchange;
+      way.exchange = problem.exchange;
+      const std::vector<distributed_fft::ExchangeTime> times = TRY(choose_exchange(problem, 10, way, *runtime));
+      EXPECT_GE(times.size(), 3U) << request.option("decomposition");
+      for (const distributed_fft::ExchangeTime& each : times) EXPECT_GE(each.seconds, times[0].seconds);
+      EXPECT_EQ(way.exchange, times.at(0).exchange);
+      chosen[static_cast<std::size_t>(runtime->rank())] = way.exchange;
+      return Nothing{};
+    };
+    const auto [status, printed] = run_processes(6, false, 1, work, {0, 0, 0, 1, 1, 1});
+    ASSERT_TRUE(status.ok()) << status.error().sentence();
+    EXPECT_EQ(std::set<std::string>(chosen.begin(), chosen.end()).size(), 1U);
+  }
 }
 
 // What floats did to the values is not right where nobody asked for floats, nor is more than they do.
