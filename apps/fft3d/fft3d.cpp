@@ -3,10 +3,13 @@
 #include "application/request.hpp"
 #include "distributed_fft/distributed_fft.hpp"
 #include "distributed_fft/sphere_fft.hpp"
-#include "fft/golden.hpp"
 #include "fft3d/check.hpp"
+#include "fft3d/choose_exchange.hpp"
+#include "fft3d/gathered.hpp"
 #include "fft3d/problem.hpp"
+#include "fft3d/profile_table.hpp"
 #include "fft3d/variants.hpp"
+#include "problem/fingerprint.hpp"
 #include "threads/team.hpp"
 
 #include <fmt/format.h>
@@ -14,128 +17,90 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace kumihimo::fft3d {
 namespace {
 
 using application::ApplicationRequest, application::KernelTimes, application::Runtime;
-using distributed_fft::DistributedFft, distributed_fft::SphereFft, distributed_fft::TransformWay;
-using fft::Complex, fft::TransformDirection;
+using distributed_fft::DistributedFft, distributed_fft::ExchangeTime, distributed_fft::SphereFft,
+    distributed_fft::TransformProfile, distributed_fft::TransformWay;
+using fft::Complex;
 using nlohmann::json;
 
-// The golden copy: the grid is gathered on rank 0, transformed there, and scattered.
-class GatheredTransform {
- public:
-  static Result<std::unique_ptr<GatheredTransform>> make(const FftProblem& problem, Runtime& runtime) {
-    auto made = std::make_unique<GatheredTransform>();
-    std::vector<fft::PointBox> on_rank_0(static_cast<std::size_t>(runtime.ranks()));
-    on_rank_0[0] = fft::whole_box(problem.pencils.points);
-    Result<Grid> grid = Grid::zeros(on_rank_0[static_cast<std::size_t>(runtime.rank())].points());
-    if (Status s = runtime.agree_on(grid); !s) return s.error();
-    made->grid_ = std::move(*grid);
-    made->points_ = problem.pencils.points;
-    made->row_ = made->times_.declare("golden copy", {});
-    for (const std::size_t axis : {std::size_t{0}, std::size_t{2}}) {
-      const std::vector<fft::PointBox> own = problem.pencils.boxes(axis);
-      made->gather_[axis] = TRY(exchange(own, on_rank_0, runtime));
-      made->scatter_[axis] = TRY(exchange(on_rank_0, own, runtime));
-      made->box_[axis] = own[static_cast<std::size_t>(runtime.rank())];
-    }
-    return made;
-  }
-
-  Status transform(TransformDirection direction, const Complex* in, Complex* out, std::int64_t bands) {
-    const std::size_t from = direction == TransformDirection::forward ? 2 : 0, to = 2 - from;
-    for (std::int64_t band = 0; band < bands; ++band) {
-      distributed_fft::Transposition &gather = *gather_[from], &scatter = *scatter_[to];
-      fft::scatter(in + band * box_[from].points(), box_[from], 0, gather.target());
-      if (Status s = gather.start(); !s) return s;
-      if (Status s = gather.finish(); !s) return s;
-      if (grid_.size() > 0) {
-        fft::gather(gather.source(), 0, fft::whole_box(points_), grid_.data());
-        times_.timed(row_, [&] { return fft::golden::transform(points_, direction, grid_.data()), 0; });
-        fft::scatter(grid_.data(), fft::whole_box(points_), 0, scatter.target());
-      }
-      if (Status s = scatter.start(); !s) return s;
-      if (Status s = scatter.finish(); !s) return s;
-      fft::gather(scatter.source(), 0, box_[to], out + band * box_[to].points());
-    }
-    return Nothing{};
-  }
-
-  KernelTimes& times() { return times_; }
-
- private:
-  static Result<std::unique_ptr<distributed_fft::Transposition>>
-  exchange(const std::vector<fft::PointBox>& before, const std::vector<fft::PointBox>& after, Runtime& runtime) {
-    const distributed_fft::TranspositionTask task{before, after, 1};
-    if (task.moves_nothing()) return distributed_fft::make_local(task, runtime.rank());
-    return distributed_fft::make_messages(task, "pairwise", runtime);
-  }
-
-  fft::Triple points_{};
-  Grid grid_;                                                                       // on rank 0
-  std::array<std::unique_ptr<distributed_fft::Transposition>, 3> gather_, scatter_; // by the axis of the rank's lines
-  std::array<fft::PointBox, 3> box_;
-  KernelTimes times_;
-  std::size_t row_ = 0;
+struct Grids {
+  Grid values, transformed, back;
+  Reals real_values, real_back; // in place of values and back, of a real grid
 };
 
-// One of them, behind the two calls that are timed: forward from `in` to `out` (of a sphere from coefficients to the
-// grid), and backward.
+// One of them, behind the two calls that are timed: forward from the values to `transformed` (of a sphere from
+// coefficients to the grid), and backward.
 struct Transforms {
   std::unique_ptr<DistributedFft> grid;
   std::unique_ptr<SphereFft> sphere;
   std::unique_ptr<GatheredTransform> golden;
-  std::int64_t bands = 1;
 
-  Status forward(const Grid& in, Grid& out) {
-    if (grid) return grid->forward(in.data(), out.data());
-    if (sphere) return sphere->to_grid(in.data(), out.data());
-    return golden->transform(TransformDirection::forward, in.data(), out.data(), bands);
+  Status forward(Grids& grids) {
+    if (sphere) return sphere->to_grid(grids.values.data(), grids.transformed.data());
+    const void* const in = either(grids.values, grids.real_values);
+    return grid ? grid->forward(in, grids.transformed.data()) : golden->forward(in, grids.transformed.data());
   }
-  Status backward(const Grid& in, Grid& out) {
-    if (grid) return grid->backward(in.data(), out.data());
-    if (sphere) return sphere->to_coefficients(in.data(), out.data());
-    return golden->transform(TransformDirection::backward, in.data(), out.data(), bands);
+  Status backward(Grids& grids) {
+    if (sphere) return sphere->to_coefficients(grids.transformed.data(), grids.back.data());
+    void* const out = either(grids.back, grids.real_back);
+    return grid ? grid->backward(grids.transformed.data(), out) : golden->backward(grids.transformed.data(), out);
   }
   KernelTimes& times() { return grid ? grid->times() : sphere ? sphere->times() : golden->times(); }
+  TransformProfile* profile() { return grid ? &grid->profile() : sphere ? &sphere->profile() : nullptr; }
+  int exchanges() const { return grid ? grid->exchanges() : sphere ? 1 : 0; } // of a transform, by messages
   double bytes_sent() const { return grid ? grid->bytes_sent() : sphere ? sphere->bytes_sent() : 0; }
-};
 
-struct Grids {
-  Grid values, transformed, back;
-};
-
-Result<Grids> grids_of(const FftProblem& problem, const Transforms& transforms, std::int32_t rank) {
-  Grids grids;
-  std::int64_t points = problem.pencils.box(0, rank).points();
-  if (transforms.sphere) {
-    grids.values = TRY(values_of(problem, transforms.sphere->own_columns()));
-    points = transforms.sphere->own_box().points();
-  } else {
-    grids.values = TRY(values_of(problem, problem.pencils.box(2, rank)));
+ private:
+  static void* either(Grid& grid, Reals& reals) {
+    return reals.size() > 0 ? static_cast<void*>(reals.data()) : grid.data();
   }
-  grids.transformed = TRY(Grid::zeros(problem.bands * points));
+};
+
+// What this rank has of the spectrum; of a sphere, columns of coefficients, and of the grid.
+struct OwnParts {
+  std::vector<std::int32_t> columns;
+  fft::PointBox box; // after the forward transform
+};
+
+OwnParts own_parts(const FftProblem& problem, Runtime& runtime) {
+  if (!problem.sphere) return {{}, problem.spectrum().box(0, runtime.rank())};
+  const auto rank = static_cast<std::size_t>(runtime.rank());
+  return {deal_columns(*problem.sphere, runtime.ranks())[rank], problem.parts_of_z(runtime.ranks())[rank]};
+}
+
+Result<Grids> grids_of(const FftProblem& problem, const OwnParts& own, std::int32_t rank) {
+  Grids grids;
+  const fft::PointBox given = problem.pencils.box(2, rank);
+  grids.transformed = TRY(Grid::zeros(problem.bands * own.box.points()));
+  if (problem.is_real()) {
+    grids.real_values = TRY(reals_of(problem, given));
+    grids.real_back = TRY(Reals::zeros(grids.real_values.size()));
+    return grids;
+  }
+  grids.values = TRY(problem.sphere ? values_of(problem, own.columns) : values_of(problem, given));
   grids.back = TRY(Grid::zeros(grids.values.size()));
   return grids;
 }
 
 Status check_memory(const FftProblem& problem, const FftVariant& variant, const TransformWay& way, Runtime& runtime) {
   const std::int32_t rank = runtime.rank();
-  const auto of_box = [&](std::size_t axis) { // may be beyond 63 bits
-    return static_cast<double>(problem.bands) * static_cast<double>(problem.pencils.box(axis, rank).points()) *
-           sizeof(Complex);
+  const auto of_box = [&](const fft::RankPencils& pencils, std::size_t axis) { // may be beyond 63 bits
+    return static_cast<double>(problem.bands) * static_cast<double>(pencils.box(axis, rank).points()) * sizeof(Complex);
   };
-  double bytes = 2 * of_box(2) + of_box(0);
+  double bytes = (problem.is_real() ? 1 : 2) * of_box(problem.pencils, 2) + of_box(problem.spectrum(), 0);
   if (problem.sphere) { // the grid, and coefficients twice
     const double share = static_cast<double>(problem.sphere->coefficients()) / problem.points();
-    bytes = of_box(0) * (1 + 2 * share) + bytes_needed(*problem.sphere, runtime.ranks(), problem.bands, way);
+    bytes = of_box(problem.pencils, 0) * (1 + 2 * share) +
+            bytes_needed(*problem.sphere, runtime.ranks(), problem.bands, way);
   } else if (!variant.is_golden) {
-    bytes += bytes_needed(problem.pencils, rank, problem.bands, way);
-  } else if (rank == 0) {
-    bytes += 3 * problem.points() * sizeof(Complex);
+    bytes += bytes_needed(problem.pencils, problem.kind, rank, problem.bands, way);
   }
+  if (variant.is_golden && rank == 0) bytes += 3 * problem.points() * sizeof(Complex);
   return runtime.agree(runtime.check_memory(bytes));
 }
 
@@ -146,59 +111,99 @@ Result<std::unique_ptr<fft::LineLibrary>> library_of(const FftProblem& problem, 
   return opened;
 }
 
+// The file of what a library has measured on this machine; empty: nothing is kept.
+std::string measurements_file(const std::string& folder, const fft::LineLibrary& library) {
+  if (folder.empty()) return {};
+  const std::string name = problem::wisdom_file_name(problem::this_machine(), "plans of " + library.name());
+  return (std::filesystem::path(folder) / name).replace_extension(".fftw");
+}
+
 Result<Transforms> transforms_of(const FftProblem& problem, const FftVariant& variant, const TransformWay& way,
                                  fft::LineLibrary* library, Runtime& runtime) {
   Transforms made;
-  made.bands = problem.bands;
   if (variant.is_golden)
     made.golden = TRY(GatheredTransform::make(problem, runtime));
   else if (problem.sphere)
     made.sphere = TRY(SphereFft::make(*problem.sphere, problem.bands, way, *library, runtime));
   else
-    made.grid = TRY(DistributedFft::make(problem.pencils, problem.bands, way, *library, runtime));
+    made.grid = TRY(DistributedFft::make(problem.pencils, problem.kind, problem.bands, way, *library, runtime));
   return made;
 }
 
-json check_of(const FftProblem& problem, const Transforms& transforms, const Grids& grids, Runtime& runtime) {
-  if (!transforms.sphere) return check(problem, grids.transformed, grids.back, runtime);
-  const SphereFft& sphere = *transforms.sphere;
-  return check_sphere(problem, sphere.own_columns(), sphere.own_box(), grids.transformed, grids.back, runtime);
+json check_of(const FftProblem& problem, const OwnParts& own, int exchanges, const Grids& grids, Runtime& runtime) {
+  const int rounded = problem.single_precision ? 2 * exchanges : 0;
+  const Grid &transformed = grids.transformed, &back = grids.back;
+  if (problem.sphere) return check_sphere(problem, own.columns, own.box, transformed, back, runtime, rounded);
+  if (problem.is_real()) return check(problem, transformed, grids.real_back, runtime, rounded);
+  return check(problem, transformed, back, runtime, rounded);
+}
+
+Status run_pairs(std::int64_t pairs, Transforms& transforms, Grids& grids) {
+  for (std::int64_t pair = 0; pair < pairs; ++pair) {
+    if (Status s = transforms.forward(grids); !s) return s;
+    if (Status s = transforms.backward(grids); !s) return s;
+  }
+  return Nothing{};
+}
+
+std::string planning_text(double seconds, double budget, bool has_read) {
+  return fmt::format("{:.3g} s of a budget of {:.3g} s{}", seconds, budget,
+                     has_read ? ", with measurements of earlier runs" : "");
+}
+
+std::string exchange_text(const std::vector<ExchangeTime>& times) {
+  std::string text = times[0].exchange;
+  for (const ExchangeTime& each : times)
+    text += fmt::format("{} {} {:.4g} ms", &each == &times[0] ? ", by measurement:" : ",", each.exchange,
+                        1e3 * each.seconds);
+  return text;
 }
 
 Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const FftProblem problem = TRY(problem_of(request, runtime.ranks()));
   const FftVariant& variant = application::variant_of(request.candidate, variants());
-  const TransformWay way = way_of(variant, request.candidate.parameters, problem.exchange);
+  TransformWay way = way_of(variant, request.candidate.parameters, problem);
   if (way.bands_at_once > problem.bands)
     return not_applicable(fmt::format("{} bands at once need as many bands", way.bands_at_once),
                           fmt::format("bands={}", problem.bands), "use fewer at once or more bands");
-  if (problem.sphere && variant.is_golden)
-    return not_applicable("the golden copy transforms whole grids", {}, "leave cutoff out, or use another variant");
+  if (variant.is_golden && (problem.single_precision || problem.profiles))
+    return not_applicable("the golden copy has no messages of floats and no profile", {},
+                          "leave wire and profile out, or use another variant");
   if (Status s = check_memory(problem, variant, way, runtime); !s) return s.error();
   const std::int64_t begin = measure::now_ns();
   std::unique_ptr<fft::LineLibrary> library;
   if (!variant.is_golden) library = TRY(library_of(problem, runtime));
+  const std::string kept = library ? measurements_file(request.wisdom_folder, *library) : "";
+  const bool has_read = !kept.empty() && library->read_measurements(kept);
   const std::int64_t planned = measure::now_ns();
+  // Exchanges have up to half of the budget; plans have what they leave.
+  std::vector<ExchangeTime> tried;
+  if (library) tried = TRY(choose_exchange(problem, problem.planning_seconds / 2, way, runtime));
+  double planning = measure::seconds_since(planned);
+  if (library) library->set_planning_seconds(std::max(0.0, problem.planning_seconds - planning));
   Transforms transforms = TRY(transforms_of(problem, variant, way, library.get(), runtime));
-  const double planning = measure::seconds_since(planned);
-  Result<Grids> made = grids_of(problem, transforms, runtime.rank());
+  const double buffers = measure::seconds_since(planned);
+  if (library) planning += library->planning_seconds();
+  const Status stored = kept.empty() ? Status(Nothing{}) : library->keep_measurements(kept);
+  const OwnParts own = own_parts(problem, runtime);
+  Result<Grids> made = grids_of(problem, own, runtime.rank());
   if (Status s = runtime.agree_on(made); !s) return s.error();
   Grids& grids = *made;
   const double setup = measure::seconds_since(begin);
 
   const std::int64_t pairs = std::min(problem.transforms, request.most_iterations);
+  // The first pair opens connections and touches memory: it is not counted.
+  if (Status s = runtime.agree(run_pairs(1, transforms, grids)); !s) return s.error();
+  transforms.times().clear();
+  if (TransformProfile* const profile = transforms.profile()) profile->clear();
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
-  Status done = Nothing{};
-  for (std::int64_t pair = 0; done && pair < pairs; ++pair) {
-    done = transforms.forward(grids.values, grids.transformed);
-    if (done) done = transforms.backward(grids.transformed, grids.back);
-  }
-  if (Status s = runtime.agree(done); !s) return s.error();
-  const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(start), setup, planning});
+  if (Status s = runtime.agree(run_pairs(pairs, transforms, grids)); !s) return s.error();
+  const double own_seconds = measure::seconds_since(start);
+  const std::vector<double> seconds = runtime.processes().largest({own_seconds, setup, buffers, planning});
 
   const double points = problem.points(), all = 2 * static_cast<double>(pairs * problem.bands);
-  const double flops = all * 5 * points * std::log2(std::max(2.0, points));
+  const double flops = all * (problem.is_real() ? 2.5 : 5.0) * points * std::log2(std::max(2.0, points));
   json facts = {{"seconds of a transform", seconds[0] / all}};
   if (problem.sphere) {
     facts["coefficients"] = problem.sphere->coefficients();
@@ -210,6 +215,9 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   }
   if (library) {
     facts["seconds of plans and buffers"] = seconds[2];
+    facts["seconds of planning"] = seconds[3];
+    facts["exchange"] = way.exchange;
+    for (const ExchangeTime& each : tried) facts["seconds of an exchange"][each.exchange] = each.seconds;
     facts["lines by"] = library->name();
     const double bytes = runtime.processes().total({transforms.bytes_sent()})[0];
     facts["bytes of messages a transform"] = bytes / static_cast<double>(problem.bands);
@@ -220,7 +228,11 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
     answer.push_back({"rate", fmt::format("{:.4g} GFLOPS", flops / seconds[0] * 1e-9)});
     answer.push_back({"ranks, rows x columns", fmt::format("{}x{}", problem.pencils.rows, problem.pencils.columns)});
   }
-  if (library) answer.push_back({"lines by", library->name()});
+  if (library) {
+    answer.push_back({"lines by", library->name()});
+    answer.push_back({"planning", planning_text(seconds[3], problem.planning_seconds, has_read)});
+    if (!tried.empty()) answer.push_back({"exchange", exchange_text(tried)});
+  }
   json found = {{"seconds", seconds[0]},
                 {"setup_seconds", seconds[1]},
                 {"iterations", pairs},
@@ -232,23 +244,35 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
                 {"facts", std::move(facts)},
                 {"answer", std::move(answer)},
                 {"kernels", to_json(transforms.times(), runtime.processes())}};
-  if (request.checks) found["checked"] = check_of(problem, transforms, grids, runtime);
+  if (problem.profiles) {
+    found["profile"] = profile_of(*transforms.profile(), own_seconds, runtime.processes());
+    found["tables"] = json::array({profile_table(found["profile"])});
+  }
+  if (!stored) found["warnings"] = json::array({stored.error().sentence()});
+  if (request.checks) found["checked"] = check_of(problem, own, transforms.exchanges(), grids, runtime);
   return found;
 }
 
-constexpr std::string_view exchanges[] = {"pairwise",  "linear",      "bruck",       "paced",
-                                          "two_phase", "three_phase", "hierarchical"};
+constexpr std::string_view exchange_words[] = {
+    automatic_exchange, "pairwise", "linear", "two_phase", "paced", "bruck", "three_phase", "hierarchical"};
+constexpr std::string_view kinds[] = {"complex", "real"};
+constexpr std::string_view wires[] = {"float64", "float32"};
+constexpr std::string_view yes_or_no[] = {"yes", "no"};
 constexpr application::ApplicationOption options[] = {
     {"transforms", "pairs of a forward and a backward transform", "N", "10"},
     {"bands", "grids that are transformed in each", "N", "1"},
+    {"kind", "of the numbers of a grid; of a real one half of the spectrum is kept", "KIND", "complex", kinds},
     {"cutoff",
      "sphere: the input is the frequencies of a sphere of a quarter of the shortest axis, or of this radius; none: a "
      "whole grid",
      "CUTOFF", "none"},
     {"decomposition", "of the grid: slab, pencil, rows x columns of ranks such as 4x2; auto: slabs while they suffice",
      "GRID", "auto"},
-    {"exchange", "alltoall of the registry for messages", "NAME", "pairwise", exchanges},
-    {"planning", "seconds that FFTW may measure for a plan; 0: estimate", "SECONDS", "1"},
+    {"exchange", "alltoall of the registry for messages; auto: pairwise on one node, the fastest on several", "NAME",
+     automatic_exchange, exchange_words},
+    {"wire", "numbers of messages: float32 halves the bytes and rounds each to 24 bits", "TYPE", "float64", wires},
+    {"profile", "a table of where the time goes; ranks then meet before each exchange", "yes|no", "no", yes_or_no},
+    {"planning", "seconds for all measurements of plans and exchanges; 0: estimate", "SECONDS", "1"},
     {"library", "FFTW, or a library with its interface, by path [default: the first that is found]", "PATH", ""}};
 
 constexpr std::string_view usual[] = {"window", "fused"};
@@ -258,7 +282,7 @@ constexpr std::string_view usual[] = {"window", "fused"};
 application::Application description() {
   return {
       .name = "fft3d",
-      .summary = "Complex transforms in three dimensions, there and back, in slabs or pencils",
+      .summary = "Complex and real transforms in three dimensions, there and back, in slabs or pencils",
       .paper = "I. Foster and P. Worley, SIAM J. Sci. Comput. 18 (1997) 806",
       .sizes = "points along x, y and z: 128 or 128x96x64 (z contiguous)",
       .default_size = "128",

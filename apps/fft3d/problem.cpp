@@ -41,7 +41,10 @@ Result<FftProblem> problem_of(const application::ApplicationRequest& request, st
   problem.bands = TRY(number_of(request, "bands", most_bands));
   problem.transforms = TRY(number_of(request, "transforms", most_transforms));
   problem.exchange = request.option("exchange");
+  if (request.option("kind") == "real") problem.kind = distributed_fft::GridKind::real;
   problem.library = request.option("library");
+  problem.single_precision = request.option("wire") == "float32";
+  problem.profiles = request.option("profile") == "yes";
   const std::string& seconds = request.option("planning");
   if (!read_number(seconds, problem.planning_seconds) || !(problem.planning_seconds >= 0) ||
       problem.planning_seconds > most_planning_seconds)
@@ -52,26 +55,45 @@ Result<FftProblem> problem_of(const application::ApplicationRequest& request, st
     if (cutoff != "sphere" && !read_number(cutoff, radius))
       return wrong_value("cutoff must be none, sphere, or the radius of a sphere of frequencies",
                          fmt::format("'{}'", cutoff));
+    if (problem.is_real())
+      return wrong_value("a sphere of frequencies belongs to a complex grid", "kind=real", "use kind=complex");
     problem.sphere = TRY(fft::Sphere::make(points, radius));
   }
   return problem;
 }
 
-fft::Complex value_at(const fft::Triple& points, std::int64_t band, std::int64_t x, std::int64_t y, std::int64_t z) {
+fft::Complex value_at(const FftProblem& problem, std::int64_t band, std::int64_t x, std::int64_t y, std::int64_t z) {
+  const fft::Triple& points = problem.pencils.points;
   const auto place = static_cast<std::uint64_t>(((band * points[0] + x) * points[1] + y) * points[2] + z);
-  return {from_minus_one_to_one(2 * place), from_minus_one_to_one(2 * place + 1)};
+  return {from_minus_one_to_one(2 * place), problem.is_real() ? 0 : from_minus_one_to_one(2 * place + 1)};
 }
 
-Result<Grid> values_of(const FftProblem& problem, const fft::PointBox& box) {
-  Grid grid = TRY(Grid::unwritten(problem.bands * box.points()));
+namespace {
+
+// set(place, value) for each point of the bands of a box.
+template <class Set>
+void for_each_value(const FftProblem& problem, const fft::PointBox& box, Set set) {
   const std::int64_t planes = box.length(0), rows = box.length(1), row = box.length(2);
 #pragma omp parallel for schedule(static) num_threads(threads::count())
   for (std::int64_t plane = 0; plane < problem.bands * planes; ++plane)
     for (std::int64_t y = 0; y < rows; ++y)
       for (std::int64_t z = 0; z < row; ++z)
-        grid[(plane * rows + y) * row + z] = value_at(
-            problem.pencils.points, plane / planes, box.begin[0] + plane % planes, box.begin[1] + y, box.begin[2] + z);
+        set((plane * rows + y) * row + z,
+            value_at(problem, plane / planes, box.begin[0] + plane % planes, box.begin[1] + y, box.begin[2] + z));
+}
+
+} // namespace
+
+Result<Grid> values_of(const FftProblem& problem, const fft::PointBox& box) {
+  Grid grid = TRY(Grid::unwritten(problem.bands * box.points()));
+  for_each_value(problem, box, [&](std::int64_t place, const fft::Complex& value) { grid[place] = value; });
   return grid;
+}
+
+Result<Reals> reals_of(const FftProblem& problem, const fft::PointBox& box) {
+  Reals reals = TRY(Reals::unwritten(problem.bands * box.points()));
+  for_each_value(problem, box, [&](std::int64_t place, const fft::Complex& value) { reals[place] = value.real(); });
+  return reals;
 }
 
 Result<Grid> values_of(const FftProblem& problem, std::span<const std::int32_t> columns) {
@@ -85,7 +107,7 @@ Result<Grid> values_of(const FftProblem& problem, std::span<const std::int32_t> 
     for (const std::int32_t number : columns) {
       const fft::WaveColumn& column = problem.sphere->columns[static_cast<std::size_t>(number)];
       for (std::int64_t k = -column.reach; k <= column.reach; ++k)
-        *next++ = value_at(n, band, column.x, column.y, fft::place_of(k, n[2]));
+        *next++ = value_at(problem, band, column.x, column.y, fft::place_of(k, n[2]));
     }
   return values;
 }

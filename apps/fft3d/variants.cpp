@@ -16,21 +16,57 @@ const Parameter at_once{.name = "at_once",
                         .max = 1 << 16,
                         .tuning_values = {4, 8},
                         .of_ranks = true};
-const TakenParameter parameters[] = {{&block, 256}, {&at_once, 1}};
+const Parameter throttle{.name = "throttle",
+                         .meaning = "messages of a rank at once, each way (0: the exchange's own number)",
+                         .symbol = "N",
+                         .min = 0,
+                         .max = 1 << 20,
+                         .tuning_values = {4},
+                         .of_ranks = true};
+const Parameter group{.name = "group",
+                      .meaning = "ranks of a leader (0: all of a node)",
+                      .symbol = "RANKS",
+                      .min = 0,
+                      .max = 1 << 20,
+                      .tuning_values = {2, 4},
+                      .of_ranks = true};
+const Parameter untuned_group{.name = "group",
+                              .meaning = "ranks of a leader, of exchange=hierarchical (0: all of a node)",
+                              .symbol = "RANKS",
+                              .min = 0,
+                              .max = 1 << 20};
+const TakenParameter by_memory[] = {{&block, 256}, {&at_once, 1}};
+const TakenParameter by_messages[] = {{&block, 256}, {&at_once, 1}, {&throttle, 0}, {&untuned_group, 0}};
+const Parameter pieces{.name = "pieces",
+                       .meaning = "pieces of a box, each exchanged beside the lines of the next one",
+                       .symbol = "N",
+                       .min = 1,
+                       .max = 1 << 10,
+                       .tuning_values = {4},
+                       .of_ranks = true};
+const TakenParameter beside_lines[] = {{&block, 256}, {&at_once, 1}, {&pieces, 1}, {&throttle, 0}, {&untuned_group, 0}};
+const TakenParameter by_leaders[] = {{&block, 256}, {&at_once, 1}, {&throttle, 0}, {&group, 0}};
 
+using enum distributed_fft::ExchangeKind;
 constexpr FftVariant rows[] = {
-    {{"golden", "the sum that defines the transform, line by line, of the whole grid on rank 0"}, true},
-    {{"packed", "loops that pack, an alltoall of the registry, loops that unpack", parameters}, false, true},
-    {{"fused", "blocks of lines are read from and written to the messages: no loops of their own", parameters}},
-    {{"overlapped", "fused; the exchange of some bands beside the lines of the next ones", parameters},
-     false,
-     false,
-     false,
-     true},
-    {{"window", "blocks of lines are read from the memory of the other ranks of the node", parameters},
+    {{"golden", "the whole grid on rank 0, by the sum that defines the transform; large ones by factors"}, true},
+    {{"packed", "loops that pack, an alltoall of the registry, loops that unpack", by_messages}, false, true},
+    {{"fused", "blocks of lines are read from and written to the messages: no loops of their own", by_messages}},
+    {{"overlapped", "fused; the exchange of some bands, or of pieces, beside the lines of the next ones", beside_lines},
      false,
      false,
      true},
+    {{"leader", "ranks of a group share the memory of their leader, and leaders exchange messages", by_leaders},
+     false,
+     false,
+     false,
+     leaders},
+    {{"derived", "the MPI library's MPI_Alltoallw with derived datatypes", by_memory}, false, false, false, library},
+    {{"window", "blocks of lines are read from the memory of the other ranks of the node", by_memory},
+     false,
+     false,
+     false,
+     window},
 };
 
 } // namespace
@@ -38,15 +74,24 @@ constexpr FftVariant rows[] = {
 std::span<const FftVariant> variants() { return rows; }
 
 distributed_fft::TransformWay way_of(const FftVariant& variant, const ParameterValues& parameters,
-                                     const std::string& exchange) {
+                                     const FftProblem& problem) {
   distributed_fft::TransformWay way;
   way.packs = variant.packs;
-  way.through_window = variant.through_window;
+  way.kind = variant.kind;
   way.overlaps = variant.overlaps;
-  way.exchange = exchange;
+  way.exchange = problem.exchange;
+  way.single_precision = problem.single_precision;
+  way.profiles = problem.profiles;
   if (variant.is_golden) return way;
   way.block_bytes = parameters.at("block") << 10;
   way.bands_at_once = parameters.at("at_once");
+  const auto given = [&](const char* name, std::int64_t otherwise) {
+    const auto found = parameters.find(name);
+    return found == parameters.end() ? otherwise : found->second;
+  };
+  way.throttle = given("throttle", 0);
+  way.group = given("group", 0);
+  way.pieces = given("pieces", 1);
   return way;
 }
 

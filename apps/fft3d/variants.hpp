@@ -3,6 +3,7 @@
 
 #include "base/parameter.hpp"
 #include "distributed_fft/distributed_fft.hpp"
+#include "fft3d/problem.hpp"
 
 #include <span>
 
@@ -10,12 +11,13 @@ namespace kumihimo::fft3d {
 
 struct FftVariant : VariantDescription {
   bool is_golden = false;
-  bool packs = false, through_window = false, overlaps = false;
+  bool packs = false, overlaps = false;
+  distributed_fft::ExchangeKind kind = distributed_fft::ExchangeKind::messages;
 };
 
 std::span<const FftVariant> variants();
-// With the candidate's parameters, and the alltoall that the user asked for.
+// With the candidate's parameters, and what the user asked for.
 distributed_fft::TransformWay way_of(const FftVariant& variant, const ParameterValues& parameters,
-                                     const std::string& exchange);
+                                     const FftProblem& problem);
 
 } // namespace kumihimo::fft3d

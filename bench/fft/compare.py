@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Transforms of a cube beside FFTW's MPI transforms, mpi4py-fft and dtFFT, and of bands of plane waves beside SpFFT, in
-one interleaved run each.
+one interleaved run each; and kumihimo.fft beside mpi4py-fft, from Python.
 
     .venv/bin/python bench/fft/compare.py [--size 256] [--sphere 96] [--ranks 2,4] [--rounds 5] [--pairs 4]
-                                          [--bands 16] [--dtfft PYTHON]
+                                          [--bands 16] [--python 128] [--dtfft PYTHON]
 
 Every round launches each candidate once, in a new order. A launch makes its plans, runs one pair of transforms, forward
-and backward, and then `--pairs` of them. A peer's time is the mean over pairs of the slowest rank; that of fft3d is the
-slowest rank's of all pairs, with the first one, and it checks its answer afterwards. Figures are the medians over the
+and backward, that is not counted, and then `--pairs` of them. A peer's time is the mean over pairs of the slowest rank;
+that of fft3d is the slowest rank's of all pairs, and it checks its answer afterwards. Figures are the medians over the
 rounds, of one transform; `planning` what was spent before. The ratio is that of a row to the fastest
 peer of the same round, with the 95 % interval of the median. Needs Open MPI, libfftw3-mpi-dev, python3-mpi4py-fft,
 libspfft-dev; --dtfft: a Python that has dtfft-fftw-openmpi.
@@ -33,6 +33,7 @@ KUMIHIMO = str(Path(sys.executable).parent / "kumihimo")
 SYSTEM_PYTHON = "/usr/bin/python3"
 BACKENDS = ("MPI_A2A", "MPI_P2P_PIPELINED", "MPI_DATATYPE")
 VARIANTS = ("packed", "fused", "window")
+KINDS = ("complex", "real")  # of grids from Python
 
 
 def main() -> None:
@@ -43,22 +44,28 @@ def main() -> None:
     words.add_argument("--rounds", type=int, default=5)
     words.add_argument("--pairs", default="4")
     words.add_argument("--bands", default="16", help="of plane waves")
+    words.add_argument("--python", default="128", help="size of the grid that Python programs transform")
     words.add_argument("--dtfft", default="")
     asked = words.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     with tempfile.TemporaryDirectory() as folder:
         fftw, spfft = Path(folder) / "fftw_mpi", Path(folder) / "spfft_bands"
         build = ["mpicc.openmpi", "-O2", "-o", fftw, PEERS / "fftw_mpi.c", "-lfftw3_mpi", "-lfftw3", "-lm"]
-        subprocess.run(build, check=True)
+        if asked.size != "0":
+            subprocess.run(build, check=True)
         build = ["mpicxx.openmpi", "-O2", "-std=c++17", "-o", spfft, PEERS / "spfft_bands.cpp", "-lspfft"]
-        has_spfft = subprocess.run(build, check=False, capture_output=True).returncode == 0
+        has_spfft = asked.sphere != "0" and subprocess.run(build, check=False, capture_output=True).returncode == 0
         for ranks in asked.ranks.split(","):
             if asked.size != "0":
                 table(f"{asked.size}^3 on {ranks} ranks", cube_peers(ranks, asked, fftw), cube(ranks, asked), asked)
         for ranks in asked.ranks.split(","):
-            if asked.sphere != "0" and has_spfft:
+            if has_spfft:
                 title = f"{asked.bands} bands in a sphere of {asked.sphere}^3 on {ranks} ranks, a band"
                 table(title, sphere_peers(ranks, asked, spfft), sphere(ranks, asked), asked)
+        for ranks in asked.ranks.split(","):
+            for kind in KINDS if asked.python != "0" else ():
+                title = f"{asked.python}^3 {kind} from Python on {ranks} ranks"
+                table(title, *from_python(ranks, kind, asked), asked)
 
 
 Candidates = dict[str, list]  # commands, by the names of their rows
@@ -71,7 +78,7 @@ def launcher(ranks: str) -> list[str]:
 def cube_peers(ranks: str, asked: argparse.Namespace, fftw: Path) -> Candidates:
     size, pairs = asked.size, asked.pairs
     peers = {"FFTW, transposed": [*launcher(ranks), fftw, size, pairs]}
-    peers["mpi4py-fft"] = [*launcher(ranks), SYSTEM_PYTHON, PEERS / "mpi4py_fft_pairs.py", size, pairs]
+    peers["mpi4py-fft"] = [*launcher(ranks), SYSTEM_PYTHON, PEERS / "mpi4py_fft_pairs.py", size, pairs, "complex"]
     if asked.dtfft:
         script = PEERS / "dtfft_pairs.py"
         peers |= {f"dtFFT, {name}": [*launcher(ranks), asked.dtfft, script, size, pairs, name] for name in BACKENDS}
@@ -80,6 +87,14 @@ def cube_peers(ranks: str, asked: argparse.Namespace, fftw: Path) -> Candidates:
 
 def cube(ranks: str, asked: argparse.Namespace) -> Candidates:
     return {f"Kumihimo, `{variant}`": ours(variant, ranks, asked.size, asked) for variant in VARIANTS}
+
+
+def from_python(ranks: str, kind: str, asked: argparse.Namespace) -> tuple[Candidates, Candidates]:
+    given = [asked.python, asked.pairs, kind]
+    peer = [*launcher(ranks), SYSTEM_PYTHON, PEERS / "mpi4py_fft_pairs.py", *given]
+    own = [*launcher(ranks), sys.executable, HERE / "kumihimo_fft_pairs.py", *given]
+    variants = {f"kumihimo.fft, `{variant}`": [*own, variant] for variant in ("fused", "window")}
+    return {"mpi4py-fft": peer}, variants
 
 
 def sphere_peers(ranks: str, asked: argparse.Namespace, spfft: Path) -> Candidates:

@@ -47,9 +47,9 @@ class Exchange {
 
 // The loopback of some of the ranks.
 struct LoopbackOfGroup {
-  LoopbackOfGroup(std::vector<std::int32_t> ranks, const transport::LoopbackOptions& options)
-      : members(std::move(ranks)), loopback(static_cast<std::int32_t>(members.size()), options) {}
-  std::vector<std::int32_t> members;
+  LoopbackOfGroup(std::vector<std::int64_t> nodes, const transport::LoopbackOptions& options)
+      : node_of_rank(std::move(nodes)), loopback(static_cast<std::int32_t>(node_of_rank.size()), options) {}
+  std::vector<std::int64_t> node_of_rank; // of its ranks
   transport::Loopback loopback;
 };
 
@@ -58,10 +58,14 @@ class LoopbackGroup final : public ProcessGroup {
   LoopbackGroup(std::shared_ptr<LoopbackOfGroup> shared, std::int32_t rank) : shared_(std::move(shared)), rank_(rank) {}
   ~LoopbackGroup() override { shared_->loopback.leave(Rank{rank_}); }
   std::int32_t rank() const override { return rank_; }
-  std::int32_t ranks() const override { return static_cast<std::int32_t>(shared_->members.size()); }
-  std::vector<std::int64_t> node_of_rank() const override { return std::vector<std::int64_t>(shared_->members.size()); }
+  std::int32_t ranks() const override { return static_cast<std::int32_t>(shared_->node_of_rank.size()); }
+  std::vector<std::int64_t> node_of_rank() const override { return shared_->node_of_rank; }
   Result<transport::Transport*> transport() override {
     return ranks() == 1 ? nullptr : &shared_->loopback.transport(Rank{rank_});
+  }
+  Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>&,
+                                                        const std::vector<ArrayBox>&) override {
+    return not_applicable("threads have no MPI library");
   }
 
  private:
@@ -94,16 +98,24 @@ class LoopbackProcesses final : public Processes {
   Result<std::unique_ptr<ProcessGroup>> split(std::int32_t colour) override {
     const std::vector<std::vector<double>> colours = shared_.numbers.all(rank_.value, {static_cast<double>(colour)});
     std::vector<std::int32_t> members;
+    std::vector<std::int64_t> nodes;
     for (std::int32_t r = 0; r < ranks_; ++r)
-      if (colours[static_cast<std::size_t>(r)][0] == colour) members.push_back(r);
+      if (colours[static_cast<std::size_t>(r)][0] == colour) {
+        members.push_back(r);
+        nodes.push_back(shared_.node_of_rank[static_cast<std::size_t>(r)]);
+      }
     const auto place = std::ranges::find(members, rank_.value) - members.begin();
     const auto first = static_cast<std::size_t>(members[0]);
-    auto made = place == 0 ? std::make_shared<LoopbackOfGroup>(std::move(members), shared_.options) : nullptr;
+    auto made = place == 0 ? std::make_shared<LoopbackOfGroup>(std::move(nodes), shared_.options) : nullptr;
     std::shared_ptr<LoopbackOfGroup> group = shared_.groups.all(rank_.value, made)[first];
     return std::unique_ptr<ProcessGroup>(
         std::make_unique<LoopbackGroup>(std::move(group), static_cast<std::int32_t>(place)));
   }
   Result<std::unique_ptr<krylov::Sums>> library_sums() override { return failed("threads have no MPI library"); }
+  Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>&,
+                                                        const std::vector<ArrayBox>&) override {
+    return not_applicable("threads have no MPI library");
+  }
   Status agree(const Status& mine) override {
     for (const Status& each : shared_.errors.all(rank_.value, mine))
       if (!each) return each;

@@ -21,7 +21,8 @@ RUNS = 3
 MOST_POINTS = 1 << 20  # along an axis
 MOST_MESSAGES = 40_000_000  # of all ranks in an exchange
 POINT_NUMBERS = 2  # doubles
-SETTINGS = ("decomposition", "exchange", "at_once")
+SETTINGS = ("decomposition", "exchange", "at_once", "kind")
+KINDS = ("complex", "real")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,17 @@ class FftQuestion:
     decomposition: str = "auto"
     exchange: str = "pairwise"
     at_once: int = 1
+    kind: str = "complex"
+
+    @property
+    def spectrum(self) -> tuple[int, int, int]:
+        """Its points: of a real grid half of the frequencies along z."""
+        nx, ny, nz = self.points
+        return nx, ny, nz // 2 + 1 if self.kind == "real" else nz
+
+    def flops(self, points: float, n: int, halved: bool) -> float:
+        """Of lines of n points; `halved`: of a real grid."""
+        return (2.5 if halved and self.kind == "real" else 5) * points * log2(max(2, n))
 
     def grid(self, ranks: int) -> tuple[int, int]:
         """Rows and columns: src/numerics/fft/pencils.hpp."""
@@ -87,7 +99,10 @@ def question(size: str | None, settings: dict[str, str]) -> FftQuestion:
         raise wrong_value(f"at_once must be a number of bands from 1 to {1 << 16}", f"'{at_once}'")
     exchange = settings.get("exchange", "pairwise")
     _collectives.find("alltoall", exchange)
-    return FftQuestion((points[0], points[1], points[2]), decomposition, exchange, int(at_once))
+    kind = settings.get("kind", "complex")
+    if kind not in KINDS:
+        raise wrong_value("kind must be complex or real", f"'{kind}'")
+    return FftQuestion((points[0], points[1], points[2]), decomposition, exchange, int(at_once), kind)
 
 
 def check(asked: FftQuestion, ranks: int) -> None:
@@ -122,7 +137,7 @@ class FftExchange:
 def exchanges(asked: FftQuestion, ranks: int) -> list[FftExchange]:
     """Of the forward transform, with the longest blocks of any rank. The backward one has the same."""
     rows, columns = asked.grid(ranks)
-    nx, ny, nz = asked.points
+    nx, ny, nz = asked.spectrum
     part = [ceil(nx / rows), ceil(ny / columns), ceil(nz / columns), ceil(ny / rows)]
     all_of_them = [
         FftExchange(columns, 1, part[0] * part[1] * part[2]),  # from lines along z to lines along y
@@ -146,12 +161,13 @@ def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str,
     ranks = job.rank_space.ranks
     rows, columns = asked.grid(ranks)
     nx, ny, nz = asked.points
+    half = asked.spectrum[2]
     of_rank = [  # points while lines along z, y and x are transformed
-        (ceil(nx / rows) * ceil(ny / columns) * nz, nz),
-        (ceil(nx / rows) * ny * ceil(nz / columns), ny),
-        (nx * ceil(ny / rows) * ceil(nz / columns), nx),
+        (ceil(nx / rows) * ceil(ny / columns) * nz, nz, True),
+        (ceil(nx / rows) * ny * ceil(half / columns), ny, False),
+        (nx * ceil(ny / rows) * ceil(half / columns), nx, False),
     ]
-    computing = sum(5 * points * log2(max(2, n)) for points, n in of_rank) / (rate.flops * speed)
+    computing = sum(asked.flops(*lines) for lines in of_rank) / (rate.flops * speed)
     setting = Setting(model, job)
     waits = [exchange_seconds(asked, each, setting) for each in exchanges(asked, ranks)]
     seconds = computing + sum(waits)
@@ -163,8 +179,9 @@ def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str,
         "points": list(asked.points),
         "exchange": asked.exchange,
         "at_once": asked.at_once,
+        "kind": asked.kind,
         "seconds": seconds,
-        "gflops": 5 * points * log2(max(2, points)) * 1e-9 / seconds,
+        "gflops": asked.flops(points, points, True) * 1e-9 / seconds,
         "computing_seconds": computing,
         "exchange_seconds": waits,
         "machine": job.machine.name,

@@ -17,6 +17,7 @@ from kumihimo.processes import child_output, children, launcher_environment, mpi
 from kumihimo.processes.interrupts import ending_by_signal, ignoring_signals
 from kumihimo.processes.package_files import program
 from kumihimo.run import launch
+from kumihimo.run.wisdom_reading import folder
 from kumihimo.text.errors import OutOfTime, failed, wrong_value
 from kumihimo.tune.bench import under_mpirun
 
@@ -112,6 +113,7 @@ def run(
         "in_order": in_order,
         "threads": resources.threads,
         "rates": rates,
+        "wisdom_folder": str(folder().absolute()),
         **({"grid": resources.grid} if resources.grid else {}),
         **({"sums": resources.sums} if resources.sums else {}),
         **({"library": str(resources.installation.library)} if resources.installation else {}),
@@ -140,8 +142,8 @@ def start(task: dict, resources: Resources, take: OnObject) -> None:
     place = launcher_environment.place()
     if place is not None and place.ranks > 1:
         return under_mpirun.run(place, program(PROGRAM), text, resources.seconds, take)
-    with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
-        path = Path(folder, "task.json")
+    with tempfile.TemporaryDirectory(prefix="kumihimo-") as temporary:
+        path = Path(temporary, "task.json")
         path.write_text(text, encoding="utf-8")
         command = [program(PROGRAM), path]
         if resources.installation is None:

@@ -34,8 +34,9 @@ def show(asked: FftQuestion, rate: LineRate, results: list[dict], speed: CoreSpe
     last = results[-1]
     place = f"{last['machine']} {last['shape']}".strip()
     points = "x".join(map(str, asked.points))
+    numbers = "reals" if asked.kind == "real" else "points"
     bands = f", {asked.at_once} bands at once" if asked.at_once > 1 else ""
-    output.print_line(f"Transform of {points} points on {place}, {asked.exchange}{bands}, model {last['model']}")
+    output.print_line(f"Transform of {points} {numbers} on {place}, {asked.exchange}{bands}, model {last['model']}")
     print()
     output.print_table("", COLUMNS, [row(each) for each in results])
     print()

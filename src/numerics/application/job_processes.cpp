@@ -20,10 +20,16 @@ class JobGroup final : public ProcessGroup {
       return s.error();
     call.Comm_rank(made->communicator_, &made->rank_);
     call.Comm_size(made->communicator_, &made->ranks_);
-    made->nodes_.resize(static_cast<std::size_t>(made->ranks_));
+    std::vector<std::int64_t> members(static_cast<std::size_t>(made->ranks_));
+    const std::int64_t own = job.rank();
     const mpi::Handle type = job.library().datatype(DataType::int64);
-    call.Allgather(&job.nodes().node_of_rank[static_cast<std::size_t>(job.rank())], 1, type, made->nodes_.data(), 1,
-                   type, made->communicator_);
+    call.Allgather(&own, 1, type, members.data(), 1, type, made->communicator_);
+    for (const std::int64_t rank : members) {
+      made->nodes_.node_of_rank.push_back(job.nodes().node_of_rank[static_cast<std::size_t>(rank)]);
+      if (job.nodes().shape)
+        made->nodes_.place_of_rank.push_back(job.nodes().place_of_rank[static_cast<std::size_t>(rank)]);
+    }
+    made->nodes_.shape = job.nodes().shape;
     if (made->ranks_ > 1) made->transport_ = TRY(mpi_transport::open_transport(job.library(), made->communicator_));
     return made;
   }
@@ -33,15 +39,20 @@ class JobGroup final : public ProcessGroup {
   }
   std::int32_t rank() const override { return rank_; }
   std::int32_t ranks() const override { return ranks_; }
-  std::vector<std::int64_t> node_of_rank() const override { return nodes_; }
+  std::vector<std::int64_t> node_of_rank() const override { return nodes_.node_of_rank; }
+  RankSpace space() const override { return nodes_.space(); }
   Result<transport::Transport*> transport() override { return transport_.get(); }
+  Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>& to,
+                                                        const std::vector<ArrayBox>& from) override {
+    return LibraryArrays::make(job_.library(), communicator_, to, from);
+  }
 
  private:
   explicit JobGroup(mpi_job::MpiJob& job) : job_(job) {}
   mpi_job::MpiJob& job_;
   mpi::Handle communicator_ = 0;
   std::int32_t rank_ = 0, ranks_ = 1;
-  std::vector<std::int64_t> nodes_;
+  mpi_job::Nodes nodes_;                            // without names
   std::unique_ptr<transport::Transport> transport_; // null: one process
 };
 

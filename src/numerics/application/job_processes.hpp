@@ -12,9 +12,14 @@ class JobProcesses final : public Processes {
   std::int32_t rank() const override { return job_.rank(); }
   std::int32_t ranks() const override { return job_.ranks(); }
   std::vector<std::int64_t> node_of_rank() const override { return job_.nodes().node_of_rank; }
+  RankSpace space() const override { return job_.nodes().space(); }
   Result<transport::Transport*> transport() override;
   Result<std::unique_ptr<ProcessGroup>> split(std::int32_t colour) override;
   Result<std::unique_ptr<krylov::Sums>> library_sums() override;
+  Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>& to,
+                                                        const std::vector<ArrayBox>& from) override {
+    return LibraryArrays::make(job_.library(), job_.world(), to, from);
+  }
   Status agree(const Status& mine) override { return job_.agree(mine); }
   std::vector<double> largest(const std::vector<double>& mine) override { return job_.largest(mine); }
   std::vector<double> total(const std::vector<double>& mine) override { return job_.sum(mine); }

@@ -29,6 +29,11 @@ class KernelTimes {
     rows_[kernel].nanoseconds += static_cast<std::int64_t>(seconds * 1e9);
     rows_[kernel].calls += calls;
   }
+  // Forgets what was measured, but for set-up: of a pass that warms up.
+  void clear() {
+    for (Row& row : rows_)
+      if (!row.is_setup) row.calls = row.nanoseconds = 0;
+  }
   // Measures `call` and returns its result.
   template <class Call>
   auto timed(std::size_t kernel, Call call) {

@@ -2,8 +2,10 @@
 // tests threads. The frame needs a transport and agreement of them; the rest it makes itself.
 #pragma once
 
+#include "application/array_exchange.hpp"
 #include "base/result.hpp"
 #include "krylov/linear_system.hpp"
+#include "topology/rank_space.hpp"
 #include "transport/transport.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,8 +23,13 @@ class ProcessGroup {
   virtual std::int32_t rank() const = 0;
   virtual std::int32_t ranks() const = 0;
   virtual std::vector<std::int64_t> node_of_rank() const = 0;
+  // As algorithms see these ranks: a torus, where the job's surroundings tell its shape.
+  virtual RankSpace space() const { return RankSpace::on_nodes(node_of_rank()); }
   // Null for one process. Collective at its first call.
   virtual Result<transport::Transport*> transport() = 0;
+  // An exchange of boxes of arrays by the MPI library (array_exchange.hpp). Collective. Error: there is none.
+  virtual Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>& to,
+                                                                const std::vector<ArrayBox>& from) = 0;
 };
 
 // All of them.
@@ -61,6 +68,8 @@ class OneProcess final : public Processes {
     return std::unique_ptr<ProcessGroup>(std::make_unique<OneProcess>());
   }
   Result<std::unique_ptr<krylov::Sums>> library_sums() override;
+  Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>& to,
+                                                        const std::vector<ArrayBox>& from) override;
   Status agree(const Status& mine) override { return mine; }
   std::vector<double> largest(const std::vector<double>& mine) override { return mine; }
   std::vector<double> total(const std::vector<double>& mine) override { return mine; }

@@ -59,10 +59,7 @@ Status read_options(const Application& application, const json& given, Applicati
       return not_applicable(fmt::format("{} has no option {}", application.name, name), {},
                             fmt::format("its options: {}", names_of(application.options)));
     const auto word = value.get<std::string>();
-    const auto& choices = found->choices;
-    if (!choices.empty() && std::find(choices.begin(), choices.end(), word) == choices.end())
-      return wrong_value(fmt::format("{} must be one of {}", name, fmt::join(choices, ", ")),
-                         fmt::format("'{}'", word));
+    if (Status s = check_choice(*found, word); !s) return s;
     request.options.find(name)->second = word;
   }
   return Nothing{};
@@ -103,6 +100,7 @@ Result<ApplicationTask> task_of(const json& given, std::span<const Application> 
   read(given, "most_iterations", request.most_iterations);
   read(given, "may_stop_early", request.may_stop_early);
   read(given, "check", request.checks);
+  read(given, "wisdom_folder", request.wisdom_folder);
   read(given, "turns", task.turns);
   read(given, "in_order", task.in_order);
   read(given, "threads", task.threads);
@@ -125,6 +123,12 @@ Error not_a_task(const json::exception& error) {
 }
 
 } // namespace
+
+Status check_choice(const ApplicationOption& option, const std::string& word) {
+  if (option.choices.empty() || std::ranges::find(option.choices, word) != option.choices.end()) return Nothing{};
+  return wrong_value(fmt::format("{} must be one of {}", option.name, fmt::join(option.choices, ", ")),
+                     fmt::format("'{}'", word));
+}
 
 Result<std::string> library_of_task(const std::string& text) {
   try {

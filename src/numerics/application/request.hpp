@@ -35,6 +35,7 @@ struct ApplicationRequest {
   std::int64_t most_iterations = 100000;
   bool may_stop_early = false; // at most_iterations the run is a sample, not a failure
   bool checks = true;
+  std::string wisdom_folder; // where measurements may be kept; empty: nowhere
 
   const std::string& option(std::string_view name) const { return options.find(name)->second; }
 };
@@ -53,6 +54,8 @@ struct ApplicationTask {
 
 // Errors: not JSON, an unknown word or name, a value out of range.
 Result<ApplicationTask> parse_task(const std::string& text, std::span<const Application> applications);
+// Error: the option has choices, and the word is none of them.
+Status check_choice(const ApplicationOption& option, const std::string& word);
 // The path of the MPI library that the task names, before MPI is started; empty: one process. Error: not JSON.
 Result<std::string> library_of_task(const std::string& text);
 

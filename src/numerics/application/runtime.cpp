@@ -53,9 +53,8 @@ Result<std::unique_ptr<Runtime>> Runtime::make(Processes& processes, Communicati
     made->sums_ = TRY(processes.library_sums());
     return made;
   }
-  const std::vector<std::int64_t> nodes = processes.node_of_rank();
-  Result<std::unique_ptr<ScheduledSums>> sums = ScheduledSums::make(
-      made->communication_.sums, RankSpace::on_nodes(nodes), Rank{processes.rank()}, *made->under_way_);
+  Result<std::unique_ptr<ScheduledSums>> sums =
+      ScheduledSums::make(made->communication_.sums, processes.space(), Rank{processes.rank()}, *made->under_way_);
   if (Status s = processes.agree_on(sums); !s) return s.error();
   made->sums_ = std::move(*sums);
   return made;

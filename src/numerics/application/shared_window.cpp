@@ -28,12 +28,21 @@ static_assert(sizeof(Barrier) <= page && std::atomic<std::uint32_t>::is_always_l
 
 Barrier& barrier_in(std::byte* memory) { return *reinterpret_cast<Barrier*>(memory); }
 
-// A name as two numbers that doubles hold exactly, known to all ranks.
-SharedFile::Name name_of_rank_0(Processes& processes, const std::optional<SharedFile>& own) {
-  const auto name = static_cast<std::uint64_t>(own ? own->name() : 0);
-  const std::vector<double> halves =
-      processes.largest({static_cast<double>(name >> 32), static_cast<double>(name & 0xFFFFFFFFU)});
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(halves[0]) << 32 | static_cast<std::uint64_t>(halves[1]));
+// The names of all groups' files, each as two numbers that doubles hold exactly.
+std::vector<SharedFile::Name> names_of(Processes& processes, const std::optional<SharedFile>& own, std::size_t group,
+                                       std::size_t groups) {
+  std::vector<double> halves(2 * groups);
+  if (own) {
+    const auto name = static_cast<std::uint64_t>(own->name());
+    halves[2 * group] = static_cast<double>(name >> 32);
+    halves[2 * group + 1] = static_cast<double>(name & 0xFFFFFFFFU);
+  }
+  halves = processes.largest(halves);
+  std::vector<SharedFile::Name> names;
+  for (std::size_t i = 0; i < groups; ++i)
+    names.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(halves[2 * i]) << 32 |
+                                              static_cast<std::uint64_t>(halves[2 * i + 1])));
+  return names;
 }
 
 // Whether the threads of all ranks outnumber the processors that any of them may run on.
@@ -47,9 +56,14 @@ bool is_oversubscribed(Processes& processes) {
          std::accumulate(allowed.begin(), allowed.end(), 0.0);
 }
 
-// The file of rank 0, open on all ranks and without a name: if a rank is killed, the system frees its memory. Nothing
-// is allocated yet. Collective.
-Result<SharedFile> common_file(Processes& processes, std::int64_t bytes) {
+// The file of the first rank of each group, open on all of its ranks and without a name: if a rank is killed, the
+// system frees its memory. Nothing is allocated yet. Collective.
+Result<SharedFile> common_file(Processes& processes, std::int64_t bytes,
+                               const std::vector<std::int32_t>& group_of_rank) {
+  const auto rank = static_cast<std::size_t>(processes.rank());
+  const auto group = static_cast<std::size_t>(group_of_rank[rank]);
+  const bool is_first = std::ranges::find(group_of_rank, group_of_rank[rank]) - group_of_rank.begin() ==
+                        static_cast<std::ptrdiff_t>(rank);
   std::optional<SharedFile> file;
   Status mine = Nothing{};
   const auto keep = [&](Result<SharedFile> opened) {
@@ -58,10 +72,11 @@ Result<SharedFile> common_file(Processes& processes, std::int64_t bytes) {
     else
       mine = opened.error();
   };
-  if (processes.rank() == 0) keep(SharedFile::create(bytes));
+  if (is_first) keep(SharedFile::create(bytes));
   if (Status s = processes.agree(mine); !s) return s.error();
-  const SharedFile::Name name = name_of_rank_0(processes, file);
-  if (processes.rank() != 0) keep(SharedFile::open(name));
+  const auto groups = static_cast<std::size_t>(*std::ranges::max_element(group_of_rank)) + 1;
+  const SharedFile::Name name = names_of(processes, file, group, groups)[group];
+  if (!is_first) keep(SharedFile::open(name));
   if (Status s = processes.agree(mine); !s) return s.error();
   file->unlink();
   return std::move(*file);
@@ -70,25 +85,37 @@ Result<SharedFile> common_file(Processes& processes, std::int64_t bytes) {
 } // namespace
 
 Result<std::unique_ptr<SharedWindow>> SharedWindow::make(Processes& processes, std::int64_t bytes) {
+  return make(processes, bytes, std::vector<std::int32_t>(static_cast<std::size_t>(processes.ranks())));
+}
+
+Result<std::unique_ptr<SharedWindow>> SharedWindow::make(Processes& processes, std::int64_t bytes,
+                                                         const std::vector<std::int32_t>& group_of_rank) {
   const std::vector<std::int64_t> nodes = processes.node_of_rank();
-  if (std::adjacent_find(nodes.begin(), nodes.end(), std::not_equal_to<>()) != nodes.end())
-    return not_applicable("ranks can share a window only on one node", {}, "use messages");
+  std::vector<std::size_t> first_of_group; // rank
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    const auto group = static_cast<std::size_t>(group_of_rank[rank]);
+    if (group >= first_of_group.size()) first_of_group.resize(group + 1, rank);
+    if (nodes[first_of_group[group]] != nodes[rank])
+      return not_applicable("ranks can share a window only on one node", {}, "use messages");
+  }
   std::unique_ptr<SharedWindow> made(new SharedWindow(TRY(processes.transport())));
-  made->ranks_ = processes.ranks();
   made->oversubscribed_ = is_oversubscribed(processes);
   const auto rank = static_cast<std::size_t>(processes.rank());
-  std::vector<double> parts(static_cast<std::size_t>(made->ranks_));
+  made->ranks_ = static_cast<std::int32_t>(std::ranges::count(group_of_rank, group_of_rank[rank]));
+  std::vector<double> parts(nodes.size());
   parts[rank] = static_cast<double>((bytes + page - 1) / page);
+  parts = processes.largest(parts);
   made->bytes_ = page;
-  for (const double pages : processes.largest(parts)) {
+  for (std::size_t other = 0; other < parts.size(); ++other) {
     made->first_.push_back(made->bytes_);
-    made->bytes_ += static_cast<std::int64_t>(pages) * page;
+    if (group_of_rank[other] == group_of_rank[rank]) made->bytes_ += static_cast<std::int64_t>(parts[other]) * page;
   }
 
-  const SharedFile file = TRY(common_file(processes, made->bytes_));
+  const SharedFile file = TRY(common_file(processes, made->bytes_, group_of_rank));
   // Each rank allocates and touches its own part, so that it lies near the rank.
   const std::int64_t first = made->first_[rank], own = static_cast<std::int64_t>(parts[rank]) * page;
-  Status mine = processes.rank() == 0 ? file.allocate(0, page) : Status(Nothing{});
+  Status mine = rank == first_of_group[static_cast<std::size_t>(group_of_rank[rank])] ? file.allocate(0, page)
+                                                                                      : Status(Nothing{});
   if (mine && own > 0) mine = file.allocate(first, own);
   if (mine) {
     if (const Result<std::byte*> mapped = file.map(made->bytes_))

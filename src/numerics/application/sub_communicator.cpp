@@ -15,7 +15,7 @@ constexpr const char* scatter_algorithm = "linear";
 } // namespace
 
 SubCommunicator::SubCommunicator(std::unique_ptr<ProcessGroup> processes)
-    : processes_(std::move(processes)), space_(RankSpace::on_nodes(processes_->node_of_rank())) {}
+    : processes_(std::move(processes)), space_(processes_->space()) {}
 
 Result<std::unique_ptr<SubCommunicator>> SubCommunicator::make(std::unique_ptr<ProcessGroup> processes) {
   std::unique_ptr<SubCommunicator> made(new SubCommunicator(std::move(processes)));
@@ -63,6 +63,10 @@ Result<std::unique_ptr<ProgramRun>> SubCommunicator::make_run(const Collective& 
                                                               const std::string& algorithm, transport::Stream stream) {
   const Schedule schedule = TRY(schedule_of(collective, algorithm));
   return ProgramRun::make_another(schedule, Rank{rank()}, *under_way_, {}, stream, schedule.claims.in_place_safe);
+}
+
+Result<std::unique_ptr<ProgramRun>> SubCommunicator::run_of(const ProgramSet& set) {
+  return ProgramRun::make(set, Rank{rank()}, *under_way_);
 }
 
 Result<ProgramRun*> SubCommunicator::kept(const Collective& collective, const std::string& algorithm,

@@ -23,6 +23,7 @@ class SubCommunicator {
 
   std::int32_t rank() const { return processes_->rank(); }
   std::int32_t ranks() const { return processes_->ranks(); }
+  const RankSpace& space() const { return space_; }
 
   // Asks the transport for messages as long as those of `longest` by an algorithm of the registry, from every root.
   // Collective, and it waits for all ranks: once, before some of them compute. Errors: there is no algorithm of this
@@ -31,6 +32,13 @@ class SubCommunicator {
   // A run of a collective that was accepted, of several ranks. Of this rank alone: it waits for none.
   Result<std::unique_ptr<ProgramRun>> make_run(const Collective& collective, const std::string& algorithm,
                                                transport::Stream stream = transport::Stream::blocking);
+  // A program set or schedule for these ranks, which are several. Collective. Errors: those of ProgramRun::make().
+  Result<std::unique_ptr<ProgramRun>> run_of(const ProgramSet& set);
+  // As ProcessGroup's.
+  Result<std::unique_ptr<ArrayExchange>> library_arrays(const std::vector<ArrayBox>& to,
+                                                        const std::vector<ArrayBox>& from) {
+    return processes_->library_arrays(to, from);
+  }
   // Asks the transport for all_gather() and scatter() with counts up to `most`.
   Status accept_blocks(std::int64_t most);
 

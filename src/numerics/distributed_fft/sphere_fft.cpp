@@ -1,5 +1,7 @@
 #include "distributed_fft/sphere_fft.hpp"
 
+#include "distributed_fft/exchanges.hpp"
+#include "measure/clock.hpp"
 #include "threads/partition.hpp"
 #include "threads/team.hpp"
 
@@ -13,7 +15,7 @@ namespace kumihimo::distributed_fft {
 namespace {
 
 using application::Runtime;
-using fft::Complex, fft::copy_points, fft::Sphere, fft::Triple, fft::WaveColumn;
+using fft::Complex, fft::copy_points, fft::PointPointer, fft::Sphere, fft::Triple, fft::WaveColumn;
 using Array = threads::ThreadedArray<Complex>;
 
 } // namespace
@@ -80,27 +82,16 @@ Status SphereFft::plan(fft::LineLibrary& library) {
   return Nothing{};
 }
 
-// Block r to s: of each band, of each column of r, the points in the part of z of s.
 Result<SphereFft::BandBlock> SphereFft::block_of(std::int64_t bands) {
-  BlockTable there{runtime_.ranks(), {}}, back{runtime_.ranks(), {}};
+  const BlockTable there = block_table(sphere_, runtime_.ranks(), bands);
+  BlockTable back = there;
   for (std::int32_t from = 0; from < there.ranks; ++from)
-    for (std::int32_t to = 0; to < there.ranks; ++to) {
-      const auto block = [&](std::int32_t columns, std::int32_t part) {
-        return bands * static_cast<std::int64_t>(dealt_[static_cast<std::size_t>(columns)].size()) *
-               parts_of_z_[static_cast<std::size_t>(part)].count;
-      };
-      there.points.push_back(block(from, to));
-      back.points.push_back(block(to, from));
-    }
+    for (std::int32_t to = 0; to < there.ranks; ++to)
+      back.points[static_cast<std::size_t>(from * there.ranks + to)] = there.at(to, from);
   BandBlock made;
   made.bands = bands;
-  if (way_.through_window) {
-    made.to_grid = TRY(exchange_by_window(there, runtime_));
-    made.to_coefficients = TRY(exchange_by_window(back, runtime_));
-  } else {
-    made.to_grid = TRY(exchange_by_messages(there, way_.exchange, runtime_));
-    made.to_coefficients = TRY(exchange_by_messages(back, way_.exchange, runtime_));
-  }
+  made.to_grid = TRY(make_exchange(there, way_, runtime_));
+  made.to_coefficients = TRY(make_exchange(back, way_, runtime_));
   return made;
 }
 
@@ -108,6 +99,7 @@ Result<std::unique_ptr<SphereFft>> SphereFft::make(Sphere sphere, std::int64_t b
                                                    fft::LineLibrary& library, Runtime& runtime) {
   if (way.packs)
     return not_applicable("columns of a sphere go straight into messages", "packed", "use fused, overlapped or window");
+  if (way.pieces > 1) return not_applicable("columns of a sphere are not exchanged in pieces", {}, "leave pieces out");
   std::unique_ptr<SphereFft> made(new SphereFft(std::move(sphere), bands, way, runtime));
   if (Status s = runtime.agree(made->plan(library)); !s) return s.error();
   const std::int64_t at_once = made->way_.bands_at_once;
@@ -125,9 +117,26 @@ Status SphereFft::for_each_tile(std::int64_t count, Work work) {
     for (std::int64_t number = piece.begin; number < piece.end; ++number)
       work(number, buffers_[static_cast<std::size_t>(omp_get_thread_num())].data());
   };
-  if (way_.overlaps) return runtime_.beside_messages(count, run);
-  run({0, count});
-  return Nothing{};
+  const std::int64_t begin = measure::now_ns();
+  nanoseconds_of_lines_ = 0;
+  Status done = Nothing{};
+  if (way_.overlaps)
+    done = runtime_.beside_messages(count, run);
+  else
+    run({0, count});
+  if (way_.profiles) { // messages beside the lines count as copies
+    const std::int64_t lines = nanoseconds_of_lines_ / threads::count();
+    profile_.add(ProfilePart::lines, lines);
+    profile_.add(ProfilePart::copies, measure::now_ns() - begin - lines);
+  }
+  return done;
+}
+
+void SphereFft::run_lines(const fft::BlockPlan& plan, Complex* lines) {
+  if (!way_.profiles) return plan.run(lines);
+  const std::int64_t begin = measure::now_ns();
+  plan.run(lines);
+  nanoseconds_of_lines_ += measure::now_ns() - begin;
 }
 
 Status SphereFft::expand_columns(const Complex* coefficients, BandBlock& block) {
@@ -141,10 +150,10 @@ Status SphereFft::expand_columns(const Complex* coefficients, BandBlock& block) 
       fft::expand(sphere_.columns[static_cast<std::size_t>(own_columns()[own])],
                   coefficients + band * coefficients_ + first_coefficient_[own], lines + c * nz, nz);
     }
-    (count == columns_at_once_ ? columns_ : last_columns_).to_grid->run(lines);
+    run_lines(*(count == columns_at_once_ ? columns_ : last_columns_).to_grid, lines);
     for (std::int32_t rank = 0; rank < runtime_.ranks(); ++rank) {
       const auto [begin, depth] = parts_of_z_[static_cast<std::size_t>(rank)];
-      Complex* const to = block.to_grid->block_to(rank) + (band * columns + first) * depth;
+      const PointPointer to = block.to_grid->block_to(rank) + (band * columns + first) * depth;
       for (std::int64_t c = 0; c < count; ++c) copy_points(to + c * depth, lines + c * nz + begin, depth);
     }
   });
@@ -158,10 +167,10 @@ Status SphereFft::restrict_columns(BandBlock& block, Complex* coefficients) {
     const std::int64_t count = std::min(columns_at_once_, columns - first);
     for (std::int32_t rank = 0; rank < runtime_.ranks(); ++rank) {
       const auto [begin, depth] = parts_of_z_[static_cast<std::size_t>(rank)];
-      const Complex* const from = block.to_coefficients->block_from(rank) + (band * columns + first) * depth;
+      const PointPointer from = block.to_coefficients->block_from(rank) + (band * columns + first) * depth;
       for (std::int64_t c = 0; c < count; ++c) copy_points(lines + c * nz + begin, from + c * depth, depth);
     }
-    (count == columns_at_once_ ? columns_ : last_columns_).to_coefficients->run(lines);
+    run_lines(*(count == columns_at_once_ ? columns_ : last_columns_).to_coefficients, lines);
     for (std::int64_t c = 0; c < count; ++c) {
       const auto own = static_cast<std::size_t>(first + c);
       fft::restrict_to(sphere_.columns[static_cast<std::size_t>(own_columns()[own])], lines + c * nz, nz,
@@ -184,7 +193,7 @@ Status SphereFft::fill_grid(BandBlock& block, Complex* grid) {
         copy_points(lines + source.y * depth,
                     block.to_grid->block_from(source.rank) + (band * columns + source.place) * depth, depth);
       }
-      plane_.to_grid->run(lines);
+      run_lines(*plane_.to_grid, lines);
       copy_points(half_.data() + plane * ny * depth, lines, ny * depth);
     };
     if (Status s = for_each_tile(static_cast<std::int64_t>(planes_.size()), along_y); !s) return s;
@@ -198,7 +207,7 @@ Status SphereFft::fill_grid(BandBlock& block, Complex* grid) {
         else
           std::fill(row, row + rows * depth, Complex(0));
       }
-      (rows == rows_at_once_ ? rows_ : last_rows_).to_grid->run(lines);
+      run_lines(*(rows == rows_at_once_ ? rows_ : last_rows_).to_grid, lines);
       for (std::int64_t x = 0; x < nx; ++x)
         copy_points(grid + (x * ny + y) * depth, lines + x * rows * depth, rows * depth);
     };
@@ -217,7 +226,7 @@ Status SphereFft::empty_grid(const Complex* grid, BandBlock& block) {
       const std::int64_t y = tile * rows_at_once_, rows = std::min(rows_at_once_, ny - y);
       for (std::int64_t x = 0; x < nx; ++x)
         copy_points(lines + x * rows * depth, grid + (x * ny + y) * depth, rows * depth);
-      (rows == rows_at_once_ ? rows_ : last_rows_).to_coefficients->run(lines);
+      run_lines(*(rows == rows_at_once_ ? rows_ : last_rows_).to_coefficients, lines);
       for (std::int64_t plane = 0; plane < planes; ++plane)
         copy_points(half_.data() + (plane * ny + y) * depth,
                     lines + sphere_.planes[static_cast<std::size_t>(plane)] * rows * depth, rows * depth);
@@ -225,7 +234,7 @@ Status SphereFft::empty_grid(const Complex* grid, BandBlock& block) {
     if (Status s = for_each_tile(tiles, along_x); !s) return s;
     const auto along_y = [&](std::int64_t plane, Complex* lines) {
       copy_points(lines, half_.data() + plane * ny * depth, ny * depth);
-      plane_.to_coefficients->run(lines);
+      run_lines(*plane_.to_coefficients, lines);
       for (const Source& source : planes_[static_cast<std::size_t>(plane)]) {
         const auto columns = static_cast<std::int64_t>(dealt_[static_cast<std::size_t>(source.rank)].size());
         copy_points(block.to_coefficients->block_to(source.rank) + (band * columns + source.place) * depth,
@@ -243,19 +252,19 @@ namespace {
 // the first stage of the next one.
 template <class First, class Second, class Exchange>
 Status run_blocks(std::int64_t blocks, bool overlaps, First first, Second second, Exchange exchange_of,
-                  application::KernelTimes& times, std::size_t waiting, Runtime& runtime) {
+                  application::KernelTimes& times, std::size_t waiting, TransformProfile* profile, Runtime& runtime) {
   const auto end = [&](std::int64_t block) -> Status {
     BlockExchange& exchange = exchange_of(block);
-    if (Status s = times.timed(waiting, [&] { return exchange.finish(); }); !s) return s;
+    if (Status s = times.timed(waiting, [&] { return finish(exchange, profile); }); !s) return s;
     if (Status s = second(block); !s) return s;
     exchange.release();
     return runtime.poll();
   };
   for (std::int64_t block = 0; block < blocks; ++block) {
     BlockExchange& exchange = exchange_of(block);
-    if (Status s = exchange.reserve(); !s) return s;
+    if (Status s = reserve(exchange, profile); !s) return s;
     if (Status s = first(block); !s) return s;
-    if (Status s = exchange.start(); !s) return s;
+    if (Status s = start(exchange, profile, runtime); !s) return s;
     if (!overlaps || block > 0)
       if (Status s = end(overlaps ? block - 1 : block); !s) return s;
   }
@@ -274,7 +283,8 @@ Status SphereFft::to_grid(const Complex* coefficients, Complex* grid) {
     return times_.timed(planes_row_, [&] { return fill_grid(block(number), grid + number * at_once * box_.points()); });
   };
   const auto exchange = [&](std::int64_t number) -> BlockExchange& { return *block(number).to_grid; };
-  return run_blocks(block_count_, way_.overlaps, first, second, exchange, times_, exchange_row_, runtime_);
+  return run_blocks(block_count_, way_.overlaps, first, second, exchange, times_, exchange_row_, wanted_profile(),
+                    runtime_);
 }
 
 Status SphereFft::to_coefficients(const Complex* grid, Complex* coefficients) {
@@ -288,12 +298,24 @@ Status SphereFft::to_coefficients(const Complex* grid, Complex* coefficients) {
         columns_row_, [&] { return restrict_columns(block(number), coefficients + number * at_once * coefficients_); });
   };
   const auto exchange = [&](std::int64_t number) -> BlockExchange& { return *block(number).to_coefficients; };
-  return run_blocks(block_count_, way_.overlaps, first, second, exchange, times_, exchange_row_, runtime_);
+  return run_blocks(block_count_, way_.overlaps, first, second, exchange, times_, exchange_row_, wanted_profile(),
+                    runtime_);
 }
 
 double SphereFft::bytes_sent() const {
   const double of_blocks = blocks_[0].to_grid->bytes_sent() * static_cast<double>(bands_ / way_.bands_at_once);
   return of_blocks + (has_rest_ ? rest_.to_grid->bytes_sent() : 0);
+}
+
+// Block r to s: of each band, of each column of r, the points in the part of z of s.
+BlockTable block_table(const Sphere& sphere, std::int32_t ranks, std::int64_t bands) {
+  const std::vector<std::vector<std::int32_t>> dealt = fft::deal_columns(sphere, ranks);
+  BlockTable table{ranks, {}};
+  for (const std::vector<std::int32_t>& columns : dealt)
+    for (std::int32_t to = 0; to < ranks; ++to)
+      table.points.push_back(bands * static_cast<std::int64_t>(columns.size()) *
+                             threads::part(sphere.points[2], to, ranks).size());
+  return table;
 }
 
 double bytes_needed(const Sphere& sphere, std::int32_t ranks, std::int64_t bands, const TransformWay& way) {
@@ -308,7 +330,8 @@ double bytes_needed(const Sphere& sphere, std::int32_t ranks, std::int64_t bands
   const double line =
       std::max({static_cast<double>(nz), static_cast<double>(ny) * depth, static_cast<double>(nx) * depth,
                 static_cast<double>(way.block_bytes) / sizeof(Complex)});
-  const double exchanges = way.through_window ? there + here : 2 * (there + here);
+  const bool window = way.kind == ExchangeKind::window;
+  const double exchanges = window ? there + here : (way.single_precision ? 1 : 2) * (there + here);
   return (exchanged * exchanges + half + line * threads::count()) * sizeof(Complex);
 }
 

@@ -12,6 +12,7 @@
 #include "fft/sphere.hpp"
 #include "threads/array.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -38,6 +39,7 @@ class SphereFft {
 
   double bytes_sent() const; // of this rank to others, by messages, of one transform of all bands
   application::KernelTimes& times() { return times_; }
+  TransformProfile& profile() { return profile_; } // of a way that profiles
 
  private:
   // Plans for blocks of one shape, there and back.
@@ -69,6 +71,8 @@ class SphereFft {
   // messages.
   template <class Work>
   Status for_each_tile(std::int64_t count, Work work);
+  void run_lines(const fft::BlockPlan& plan, fft::Complex* lines);
+  TransformProfile* wanted_profile() { return way_.profiles ? &profile_ : nullptr; }
 
   fft::Sphere sphere_;
   std::int64_t bands_;
@@ -95,9 +99,13 @@ class SphereFft {
   bool has_rest_ = false;
   std::int64_t block_count_ = 1;
   application::KernelTimes times_;
+  TransformProfile profile_;
+  std::atomic<std::int64_t> nanoseconds_of_lines_ = 0; // of a tile's lines alone, of all threads
   std::size_t columns_row_ = 0, planes_row_ = 0, exchange_row_ = 0;
 };
 
+// The blocks of an exchange to the grid.
+BlockTable block_table(const fft::Sphere& sphere, std::int32_t ranks, std::int64_t bands);
 // Bytes of a rank that a transform needs beside its input and output.
 double bytes_needed(const fft::Sphere& sphere, std::int32_t ranks, std::int64_t bands, const TransformWay& way);
 

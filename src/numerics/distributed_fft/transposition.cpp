@@ -1,117 +1,13 @@
 #include "distributed_fft/transposition.hpp"
 
-#include "distributed_fft/block_exchange.hpp"
-#include "distributed_fft/through_window.hpp"
-#include "threads/array.hpp"
-
-#include <utility>
-
 namespace kumihimo::distributed_fft {
-namespace {
 
-using application::Runtime;
-using fft::Brick, fft::Complex, fft::PointBox;
-using Array = threads::ThreadedArray<Complex>;
-
-constexpr std::int64_t padding = 20; // 5 cache lines
-
-// The common boxes of one box with those of all ranks, each dense where first(rank) says.
-template <class First>
-std::vector<Brick> bricks_of_blocks(const PointBox& own, const std::vector<PointBox>& others, First first) {
-  std::vector<Brick> bricks;
-  for (std::size_t rank = 0; rank < others.size(); ++rank)
-    if (const PointBox both = fft::common_box(own, others[rank]); !both.is_empty())
-      bricks.push_back(fft::dense_brick(both, first(static_cast<std::int32_t>(rank))));
-  return bricks;
-}
-
-class LocalTransposition final : public Transposition {
- public:
-  static Result<std::unique_ptr<Transposition>> make(const TranspositionTask& task, std::int32_t rank) {
-    auto made = std::make_unique<LocalTransposition>();
-    made->array_ = TRY(Array::zeros(task.points_before(rank)));
-    made->target_ = {fft::dense_brick(task.before[static_cast<std::size_t>(rank)], made->array_.data())};
-    made->source_ = made->target_;
-    return std::unique_ptr<Transposition>(std::move(made));
-  }
-
- private:
-  Array array_;
-};
-
-class MessageTransposition final : public Transposition {
- public:
-  static Result<std::unique_ptr<Transposition>> make(const TranspositionTask& task, const std::string& algorithm,
-                                                     Runtime& runtime) {
-    BlockTable table{runtime.ranks(), {}};
-    for (const PointBox& before : task.before)
-      for (const PointBox& after : task.after)
-        table.points.push_back(task.bands * fft::common_box(before, after).points());
-    auto made = std::make_unique<MessageTransposition>();
-    made->exchange_ = TRY(exchange_by_messages(table, algorithm, runtime));
-    BlockExchange& exchange = *made->exchange_;
-    const auto own = static_cast<std::size_t>(runtime.rank());
-    made->target_ =
-        bricks_of_blocks(task.before[own], task.after, [&](std::int32_t rank) { return exchange.block_to(rank); });
-    made->source_ =
-        bricks_of_blocks(task.after[own], task.before, [&](std::int32_t rank) { return exchange.block_from(rank); });
-    return std::unique_ptr<Transposition>(std::move(made));
-  }
-
-  Status start() override { return exchange_->start(); }
-  Status finish() override { return exchange_->finish(); }
-  double bytes_sent() const override { return exchange_->bytes_sent(); }
-
- private:
-  std::unique_ptr<BlockExchange> exchange_;
-};
-
-class WindowTransposition final : public ThroughWindow<Transposition> {
- public:
-  static Result<std::unique_ptr<Transposition>> make(const TranspositionTask& task, Runtime& runtime) {
-    const auto rank = static_cast<std::size_t>(runtime.rank());
-    auto made = std::make_unique<WindowTransposition>();
-    const Brick of_bytes = padded(task.before[rank], nullptr);
-    made->window_ = TRY(application::SharedWindow::make(
-        runtime.processes(), task.bands * of_bytes.band * static_cast<std::int64_t>(sizeof(Complex))));
-    for (std::int32_t other = 0; other < runtime.ranks(); ++other) {
-      const PointBox& before = task.before[static_cast<std::size_t>(other)];
-      const Brick theirs = padded(before, reinterpret_cast<Complex*>(made->window_->part(other)));
-      if (other == runtime.rank()) made->target_ = {theirs};
-      const PointBox both = fft::common_box(before, task.after[rank]);
-      if (!both.is_empty()) made->source_.push_back(fft::part_of(theirs, both));
-    }
-    made->release(); // nobody reads at first
-    return std::unique_ptr<Transposition>(std::move(made));
-  }
-
- private:
-  static Brick padded(const PointBox& box, Complex* first) {
-    Brick brick = fft::dense_brick(box, first);
-    brick.plane += padding;
-    brick.band = brick.plane * box.length(0);
-    return brick;
-  }
-};
-
-} // namespace
-
-double padded_points(const PointBox& box) {
-  const double plane = static_cast<double>(box.length(1)) * static_cast<double>(box.length(2));
-  return static_cast<double>(box.length(0)) * (plane + padding);
-}
-
-Result<std::unique_ptr<Transposition>> make_local(const TranspositionTask& task, std::int32_t rank) {
-  return LocalTransposition::make(task, rank);
-}
-
-Result<std::unique_ptr<Transposition>> make_messages(const TranspositionTask& task, const std::string& algorithm,
-                                                     Runtime& runtime) {
-  return MessageTransposition::make(task, algorithm, runtime);
-}
-
-Result<std::unique_ptr<Transposition>> make_window(const TranspositionTask& task, Runtime& runtime) {
-  return WindowTransposition::make(task, runtime);
+BlockTable blocks_of(const TranspositionTask& task) {
+  BlockTable table{static_cast<std::int32_t>(task.before.size()), {}};
+  for (const fft::PointBox& before : task.before)
+    for (const fft::PointBox& after : task.after)
+      table.points.push_back(task.bands * fft::common_box(before, after).points());
+  return table;
 }
 
 } // namespace kumihimo::distributed_fft

@@ -3,13 +3,12 @@
 // unpacks.
 #pragma once
 
-#include "application/runtime.hpp"
+#include "base/result.hpp"
+#include "distributed_fft/block_table.hpp"
 #include "fft/bricks.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace kumihimo::distributed_fft {
@@ -23,34 +22,22 @@ class Transposition {
 
   // For each exchange, in this order:
   virtual Status reserve() { return Nothing{}; }  // waits until the target may be written
-  virtual Status start() { return Nothing{}; }    // it is written
+  virtual Status start() { return Nothing{}; }    // it is written; called for each piece in turn
   virtual Status finish() { return Nothing{}; }   // waits until the source may be read
   virtual void release() {}                       // it is read
   virtual double bytes_sent() const { return 0; } // to other ranks, by one exchange
+  virtual std::int32_t pieces() const { return 1; }
 
  protected:
   std::vector<fft::Brick> target_, source_;
 };
 
 struct TranspositionTask {
-  std::vector<fft::PointBox> before, after; // of each rank
+  std::vector<fft::PointBox> before, after; // of each rank of the exchange
   std::int64_t bands = 1;                   // at once
-
-  std::int64_t points_before(std::int32_t rank) const {
-    return bands * before[static_cast<std::size_t>(rank)].points();
-  }
-  bool moves_nothing() const { return before == after; }
 };
 
-// The boxes are the same: one array.
-Result<std::unique_ptr<Transposition>> make_local(const TranspositionTask& task, std::int32_t rank);
-// By an alltoall schedule of the registry ("pairwise") with the lengths of these blocks. Collective. Errors: there is
-// no such algorithm, or it takes no blocks of different lengths; no memory.
-Result<std::unique_ptr<Transposition>> make_messages(const TranspositionTask& task, const std::string& algorithm,
-                                                     application::Runtime& runtime);
-// Ranks write into memory of the node, and read each other's. Collective. Errors: ranks on several nodes; no memory.
-// There each plane of a box is longer than its points: planes of a power of two would share a few sets of the caches.
-double padded_points(const fft::PointBox& box); // of one band
-Result<std::unique_ptr<Transposition>> make_window(const TranspositionTask& task, application::Runtime& runtime);
+// The lengths of the blocks between these ranks.
+BlockTable blocks_of(const TranspositionTask& task);
 
 } // namespace kumihimo::distributed_fft

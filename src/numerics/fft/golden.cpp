@@ -15,25 +15,81 @@ std::vector<Complex> roots_of_unity(std::int64_t n, TransformDirection direction
   return roots;
 }
 
-void transform(const Triple& points, TransformDirection direction, Complex* grid) {
+namespace {
+
+// line(in, stride, n, roots, out) for all lines along each axis in turn; `out` becomes the line.
+template <class Line>
+void for_each_line(const Triple& points, TransformDirection direction, Complex* grid, Line line) {
   const Triple strides = {points[1] * points[2], points[2], 1};
-  std::vector<Complex> line;
+  std::vector<Complex> out;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::int64_t n = points[axis], stride = strides[axis];
     const std::vector<Complex> roots = roots_of_unity(n, direction);
-    line.resize(static_cast<std::size_t>(n));
+    out.resize(static_cast<std::size_t>(n));
     for (std::int64_t outer = 0; outer < points[0] * points[1] * points[2]; outer += n * stride)
       for (std::int64_t inner = 0; inner < stride; ++inner) {
         Complex* const first = grid + outer + inner;
-        for (std::int64_t k = 0; k < n; ++k) {
-          Complex sum = 0;
-          for (std::int64_t j = 0, power = 0; j < n; ++j, power = (power + k) % n)
-            sum += first[j * stride] * roots[static_cast<std::size_t>(power)];
-          line[static_cast<std::size_t>(k)] = sum;
-        }
-        for (std::int64_t k = 0; k < n; ++k) first[k * stride] = line[static_cast<std::size_t>(k)];
+        line(first, stride, n, roots, out.data());
+        for (std::int64_t k = 0; k < n; ++k) first[k * stride] = out[static_cast<std::size_t>(k)];
       }
   }
+}
+
+// out[k] = sum over j < n of in[j stride] exp(-+ 2 pi i j k / n) by definition. `roots`: of n or of a multiple of it.
+void sum_line(const Complex* in, std::int64_t stride, std::int64_t n, const std::vector<Complex>& roots, Complex* out) {
+  const std::int64_t step = static_cast<std::int64_t>(roots.size()) / n;
+  for (std::int64_t k = 0; k < n; ++k) {
+    Complex sum = 0;
+    for (std::int64_t j = 0, power = 0; j < n; ++j, power = (power + k) % n)
+      sum += in[j * stride] * roots[static_cast<std::size_t>(power * step)];
+    out[k] = sum;
+  }
+}
+
+std::int64_t least_factor(std::int64_t n) {
+  for (std::int64_t d = 2; d * d <= n; ++d)
+    if (n % d == 0) return d;
+  return n;
+}
+
+// The same: p lines of every p-th point, and then p of their points at a time.
+void line_by_factors(const Complex* in, std::int64_t stride, std::int64_t n, const std::vector<Complex>& roots,
+                     Complex* out) {
+  const std::int64_t p = least_factor(n), m = n / p;
+  if (m <= 1) return sum_line(in, stride, n, roots, out);
+  for (std::int64_t r = 0; r < p; ++r) line_by_factors(in + r * stride, p * stride, m, roots, out + r * m);
+  const std::int64_t step = static_cast<std::int64_t>(roots.size()) / n;
+  std::vector<Complex> turned(static_cast<std::size_t>(p)), sums(static_cast<std::size_t>(p));
+  for (std::int64_t k = 0; k < m; ++k) {
+    for (std::int64_t r = 0; r < p; ++r)
+      turned[static_cast<std::size_t>(r)] = out[r * m + k] * roots[static_cast<std::size_t>(r * k * step)];
+    sum_line(turned.data(), 1, p, roots, sums.data());
+    for (std::int64_t r = 0; r < p; ++r) out[r * m + k] = sums[static_cast<std::size_t>(r)];
+  }
+}
+
+} // namespace
+
+void transform(const Triple& points, TransformDirection direction, Complex* grid) {
+  for_each_line(points, direction, grid, sum_line);
+}
+
+void transform_by_factors(const Triple& points, TransformDirection direction, Complex* grid) {
+  for_each_line(points, direction, grid, line_by_factors);
+}
+
+void transform_of_any_size(const Triple& points, TransformDirection direction, Complex* grid) {
+  const bool by_sum = points[0] * points[1] * points[2] <= most_points_of_sum;
+  (by_sum ? transform : transform_by_factors)(points, direction, grid);
+}
+
+void fill_other_half(const Triple& points, Complex* spectrum) {
+  const auto [nx, ny, nz] = points;
+  const auto opposite = [](std::int64_t k, std::int64_t n) { return k == 0 ? 0 : n - k; };
+  for (std::int64_t x = 0; x < nx; ++x)
+    for (std::int64_t y = 0; y < ny; ++y)
+      for (std::int64_t z = half_spectrum(nz); z < nz; ++z)
+        spectrum[(x * ny + y) * nz + z] = std::conj(spectrum[(opposite(x, nx) * ny + opposite(y, ny)) * nz + nz - z]);
 }
 
 Complex frequency(const Triple& points, const PointBox& box, const Triple& k, TransformDirection direction,

@@ -31,11 +31,25 @@ class LineLibrary {
   virtual ~LineLibrary() = default;
 
   virtual std::string name() const = 0; // "libfftw3.so.3 (fftw-3.3.10-sse2-avx)"
-  // Seconds that a plan may be measured; 0: it is estimated.
+  // Seconds that all plans together may be measured; those made later are estimated.
   virtual void set_planning_seconds(double seconds) = 0;
+  virtual double planning_seconds() const = 0; // that plans took so far
+  // Reads what was measured in earlier runs, if there is such a file and it fits the library; whether it was read.
+  virtual bool read_measurements(const std::string& path) = 0;
+  // Adds to it what was measured here and is not there yet. Other processes may do so at the same time. Error: the file
+  // cannot be written.
+  virtual Status keep_measurements(const std::string& path) = 0;
   // A plan for blocks of these lengths along x, y and z, transformed along `axes`. Error: the library has none.
   virtual Result<std::unique_ptr<BlockPlan>> plan(const Triple& lengths, const std::vector<std::size_t>& axes,
                                                   TransformDirection direction) = 0;
+  // The same between reals and the frequencies 0 to lengths[2] / 2 along z of their spectrum, in place: rows of
+  // lengths[2] reals at the beginning of rows of lengths[2] / 2 + 1 points. z is the last of `axes`. Backward takes the
+  // other frequencies as the conjugates of these.
+  virtual Result<std::unique_ptr<BlockPlan>> plan_real(const Triple& lengths, const std::vector<std::size_t>& axes,
+                                                       TransformDirection direction) = 0;
 };
+
+// Frequencies along z that the spectrum of n reals is kept for; the others are their conjugates.
+inline std::int64_t half_spectrum(std::int64_t n) { return n / 2 + 1; }
 
 } // namespace kumihimo::fft

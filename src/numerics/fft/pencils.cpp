@@ -38,6 +38,18 @@ std::vector<PointBox> RankPencils::boxes(std::size_t axis) const {
   return all;
 }
 
+std::vector<std::int32_t> RankPencils::row_of(std::int32_t rank) const {
+  std::vector<std::int32_t> row;
+  for (std::int32_t column = 0; column < columns; ++column) row.push_back(rank / columns * columns + column);
+  return row;
+}
+
+std::vector<std::int32_t> RankPencils::column_of(std::int32_t rank) const {
+  std::vector<std::int32_t> column;
+  for (std::int32_t row = 0; row < rows; ++row) column.push_back(row * columns + rank % columns);
+  return column;
+}
+
 Result<RankPencils> parse_pencils(const Triple& points, std::int32_t ranks, std::string_view grid) {
   RankPencils made{points, ranks, 1};
   const bool planes_for_all = ranks <= std::min(points[0], points[1]);

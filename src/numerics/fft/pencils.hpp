@@ -21,6 +21,9 @@ struct RankPencils {
   // The points of a rank while lines along `axis` are transformed; empty where there are more ranks than lines.
   PointBox box(std::size_t axis, std::int32_t rank) const;
   std::vector<PointBox> boxes(std::size_t axis) const; // of all ranks
+  // Ranks that exchange points between lines along z and y, and between lines along y and x; ascending.
+  std::vector<std::int32_t> row_of(std::int32_t rank) const;
+  std::vector<std::int32_t> column_of(std::int32_t rank) const;
 };
 
 // `grid`: "auto" (slabs while every rank gets a plane, then pencils), "slab", "pencil" (rows and columns as equal as

@@ -1,6 +1,7 @@
 #include "mpi_job/job.hpp"
 
 #include "base/hash.hpp"
+#include "mpi/program_communicator.hpp"
 #include "mpi_transport/open_transport.hpp"
 #include "shared_memory/affinity.hpp"
 
@@ -55,13 +56,26 @@ Result<std::unique_ptr<MpiJob>> MpiJob::start(const std::string& library_path) {
           call.Init_thread(nullptr, nullptr, job->library_.constants.thread_funneled, &provided), "MPI_Init_thread");
       !s)
     return s.error();
+  job->started_mpi_ = true;
   job->world_ = job->library_.constants.comm_world;
-  call.Comm_rank(job->world(), &job->rank_);
-  call.Comm_size(job->world(), &job->ranks_);
-  job->processors_ = std::max(1, static_cast<std::int32_t>(shared_memory::allowed_processors().size()));
-  job->find_place();
-  job->nodes_ = job->launched_nodes_ = job->find_nodes();
+  job->find_ranks();
   return job;
+}
+
+Result<std::unique_ptr<MpiJob>> MpiJob::join(mpi::Library library, Handle communicator) {
+  std::unique_ptr<MpiJob> job(new MpiJob(std::move(library)));
+  job->world_ = job->library_.constants.comm_world; // until it has its own
+  job->world_ = TRY(mpi::make_private_communicator(job->library_, communicator));
+  job->find_ranks();
+  return job;
+}
+
+void MpiJob::find_ranks() {
+  library_.call.Comm_rank(world(), &rank_);
+  library_.call.Comm_size(world(), &ranks_);
+  processors_ = std::max(1, static_cast<std::int32_t>(shared_memory::allowed_processors().size()));
+  find_place();
+  nodes_ = launched_nodes_ = find_nodes();
 }
 
 Status MpiJob::reorder(const std::vector<std::int32_t>& process_of_rank) {
@@ -78,7 +92,8 @@ Status MpiJob::reorder(const std::vector<std::int32_t>& process_of_rank) {
 MpiJob::~MpiJob() {
   transports_.clear();
   if (world_ != library_.constants.comm_world) library_.call.Comm_free(&world_);
-  library_.as_programs_call_it().call.Finalize(); // an interposer that is loaded lets go of what it has
+  if (started_mpi_)
+    library_.as_programs_call_it().call.Finalize(); // an interposer that is loaded lets go of what it has
 }
 
 void MpiJob::pin() { pinning_ = mpi_job::pin(among_sharers()); }

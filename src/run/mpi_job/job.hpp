@@ -26,7 +26,9 @@ class MpiJob {
  public:
   // Opens the library and starts MPI.
   static Result<std::unique_ptr<MpiJob>> start(const std::string& library_path);
-  ~MpiJob(); // ends MPI, collectively
+  // The ranks of a communicator of a program that has started MPI, on a communicator of their own. Collective over it.
+  static Result<std::unique_ptr<MpiJob>> join(mpi::Library library, mpi::Handle communicator);
+  ~MpiJob(); // ends MPI if it started it; collective
 
   const mpi::Library& library() const { return library_; }
   std::int32_t rank() const { return rank_; }
@@ -81,6 +83,8 @@ class MpiJob {
   Nodes find_nodes() const; // collective
   std::vector<double> combined(const std::vector<double>& mine, Operation operation) const;
   mpi::Library library_;
+  bool started_mpi_ = false;
+  void find_ranks(); // collective
   void find_place(); // collective
   std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;
   std::string pinning_ = "none";

@@ -30,6 +30,17 @@ TEST(Pencils, EachPointHasOneRankAndItsAxisIsWhole) {
   }
 }
 
+TEST(Pencils, RanksExchangeWithinRowsAndColumnsAlone) {
+  const RankPencils pencils{{7, 6, 5}, 3, 2};
+  EXPECT_EQ(pencils.row_of(3), (std::vector<std::int32_t>{2, 3}));
+  EXPECT_EQ(pencils.column_of(3), (std::vector<std::int32_t>{1, 3, 5}));
+  for (std::int32_t a = 0; a < 6; ++a)
+    for (std::int32_t b = 0; b < 6; ++b) {
+      EXPECT_NE(common_box(pencils.box(2, a), pencils.box(1, b)).is_empty(), a / 2 == b / 2) << a << b;
+      EXPECT_NE(common_box(pencils.box(1, a), pencils.box(0, b)).is_empty(), a % 2 == b % 2) << a << b;
+    }
+}
+
 TEST(Pencils, SlabsHaveWholePlanes) {
   const Result<RankPencils> slabs = parse_pencils({8, 8, 8}, 4, "auto");
   ASSERT_TRUE(slabs.ok());

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <random>
 
@@ -105,6 +107,30 @@ TEST(GoldenFft, OneFrequencyIsThatOfTheWholeTransform) {
   EXPECT_LT(std::abs(found - grid[(2 * 4 + 1) * 5 + 3]), 1e-13);
 }
 
+TEST(GoldenFft, ByFactorsIsBySum) {
+  std::uint64_t seed = 1;
+  for (const Triple& points : {Triple{1, 1, 1}, {2, 3, 4}, {7, 6, 5}, {8, 9, 11}, {1, 30, 49}, {64, 1, 17}})
+    for (const TransformDirection direction : {TransformDirection::forward, TransformDirection::backward}) {
+      std::vector<Complex> by_sum = random_values(points[0] * points[1] * points[2], seed++), by_factors = by_sum;
+      golden::transform(points, direction, by_sum.data());
+      golden::transform_by_factors(points, direction, by_factors.data());
+      EXPECT_LT(largest_difference(by_sum, by_factors), 2e-13);
+    }
+}
+
+TEST(GoldenFft, OtherHalfOfARealGridsSpectrumIsTheConjugate) {
+  for (const Triple& points : {Triple{3, 4, 5}, {4, 3, 6}, {2, 2, 1}, {1, 5, 2}}) {
+    std::vector<Complex> grid = random_values(points[0] * points[1] * points[2], 1);
+    for (Complex& each : grid) each = each.real();
+    golden::transform(points, TransformDirection::forward, grid.data());
+    std::vector<Complex> half = grid;
+    for (std::size_t i = 0; i < half.size(); ++i)
+      if (static_cast<std::int64_t>(i) % points[2] >= half_spectrum(points[2])) half[i] = 99;
+    golden::fill_other_half(points, half.data());
+    EXPECT_LT(largest_difference(half, grid), 1e-13);
+  }
+}
+
 // In any pieces of memory, of boxes that begin anywhere, in blocks of one line or many.
 TEST(LineStage, HasTheGoldenCopysLines) {
   Result<std::unique_ptr<LineLibrary>> library = LineLibrary::open("");
@@ -126,7 +152,7 @@ TEST(LineStage, HasTheGoldenCopysLines) {
     const CutBox from = cut(box, random() % 3, random), to = cut(box, random() % 3, random);
     std::vector<Complex> values = random_values(box.points(), random());
     scatter(values.data(), box, 1, from.bricks);
-    stage->run(from.bricks, to.bricks, 1, 0, stage->blocks());
+    stage->run({from.bricks}, {to.bricks}, 1, 0, stage->blocks());
     std::vector<Complex> found(values.size());
     gather(to.bricks, 1, box, found.data());
 
@@ -148,6 +174,53 @@ TEST(LineStage, HasTheGoldenCopysLines) {
   }
 }
 
+// Forward they are the first half of each complex line's spectrum, and back again the reals.
+TEST(LineStage, OfRealsHasHalfOfTheSpectrum) {
+  Result<std::unique_ptr<LineLibrary>> library = LineLibrary::open("");
+  if (!library) GTEST_SKIP() << library.error().sentence();
+  std::mt19937 random(4);
+  for (int i = 0; i < 60; ++i) {
+    const std::vector<std::size_t> axes = i % 2 == 0 ? std::vector<std::size_t>{2} : std::vector<std::size_t>{1, 2};
+    const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random()) % end; };
+    const std::int64_t x = below(3), y = i % 2 == 0 ? below(3) : 0, nz = 1 + below(12);
+    const PointBox box{{x, y, 0}, {x + 1 + below(4), y + 1 + below(9), half_spectrum(nz)}};
+    const std::int64_t block_bytes = i % 4 < 2 ? 1 : 2048;
+    const Result<LineStage> there =
+        LineStage::make_real(**library, box, nz, axes, TransformDirection::forward, block_bytes);
+    const Result<LineStage> back =
+        LineStage::make_real(**library, box, nz, axes, TransformDirection::backward, block_bytes);
+    ASSERT_TRUE(there.ok() && back.ok());
+    const PointBox real_box = there->real_box();
+    std::vector<double> reals(static_cast<std::size_t>(2 * real_box.points())), again(reals.size()); // of two bands
+    for (double& each : reals) each = std::uniform_real_distribution<double>(-1, 1)(random);
+    const RealBrick in{real_box, reals.data()}, out{real_box, again.data()};
+    const CutBox half = cut(box, random() % 3, random);
+    there->run({{}, &in}, {half.bricks}, 1, 0, there->blocks());
+    back->run({half.bricks}, {{}, &out}, 1, 0, back->blocks());
+
+    std::vector<Complex> found(static_cast<std::size_t>(box.points()));
+    gather(half.bricks, 1, box, found.data());
+    const auto points = static_cast<std::size_t>(real_box.points());
+    const std::int64_t ny = i % 2 == 0 ? 1 : box.length(1), grid = ny * nz; // transformed together
+    double largest = 0;
+    for (std::int64_t first = 0; first < real_box.points(); first += grid) {
+      std::vector<Complex> whole;
+      for (std::int64_t j = 0; j < grid; ++j) whole.emplace_back(reals[points + static_cast<std::size_t>(first + j)]);
+      golden::transform({1, ny, nz}, TransformDirection::forward, whole.data());
+      for (std::int64_t k = 0; k < ny * box.length(2); ++k) {
+        const std::int64_t row = k / box.length(2), place = first / nz * box.length(2) + k;
+        largest = std::max(largest, std::abs(found[static_cast<std::size_t>(place)] -
+                                             whole[static_cast<std::size_t>(row * nz + k % box.length(2))]));
+      }
+    }
+    EXPECT_LT(largest, 1e-13);
+    for (std::size_t j = 0; j < points; ++j) {
+      EXPECT_NEAR(again[points + j] / static_cast<double>(grid), reals[points + j], 1e-14);
+      EXPECT_EQ(again[j], 0); // the other band
+    }
+  }
+}
+
 TEST(LineStage, AnEmptyBoxHasNoBlocks) {
   Result<std::unique_ptr<LineLibrary>> library = LineLibrary::open("");
   if (!library) GTEST_SKIP() << library.error().sentence();
@@ -155,6 +228,72 @@ TEST(LineStage, AnEmptyBoxHasNoBlocks) {
       LineStage::make(**library, {{2, 0, 0}, {2, 4, 4}}, {1, 2}, TransformDirection::forward, 4096);
   ASSERT_TRUE(stage.ok());
   EXPECT_EQ(stage->blocks(), 0);
+}
+
+// In floats each part of a number is the nearest one.
+TEST(Bricks, PointsGoThroughFloatsAndBack) {
+  const std::vector<Complex> values = random_values(40, 1);
+  std::vector<SingleComplex> floats(40);
+  std::vector<Complex> back(40);
+  const PointBox box = whole_box({2, 4, 5});
+  const Brick brick = dense_brick(box, floats.data());
+  scatter(values.data(), box, 0, {&brick, 1});
+  gather({&brick, 1}, 0, box, back.data());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(back[i].real(), static_cast<double>(static_cast<float>(values[i].real())));
+    EXPECT_LE(std::abs(back[i].imag() - values[i].imag()), 0x1p-24 * std::abs(values[i].imag()));
+  }
+  EXPECT_NE(back, values);
+}
+
+TEST(LineStage, MeasuresItsBlocksWhereAsked) {
+  Result<std::unique_ptr<LineLibrary>> library = LineLibrary::open("");
+  if (!library) GTEST_SKIP() << library.error().sentence();
+  const PointBox box = whole_box({8, 16, 16});
+  const Result<LineStage> stage = LineStage::make(**library, box, {2}, TransformDirection::forward, 4096);
+  ASSERT_TRUE(stage.ok());
+  std::vector<Complex> values = random_values(box.points(), 1);
+  const Brick brick = dense_brick(box, values.data());
+  StageTimes times;
+  stage->run({{&brick, 1}}, {{&brick, 1}}, 0, 0, stage->blocks(), &times);
+  EXPECT_GT(times.copies, 0);
+  EXPECT_GT(times.lines, 0);
+}
+
+TEST(LineLibrary, KeepsWhatItHasMeasured) {
+  Result<std::unique_ptr<LineLibrary>> opened = LineLibrary::open("");
+  if (!opened) GTEST_SKIP() << opened.error().sentence();
+  LineLibrary& library = **opened;
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "kumihimo-plans";
+  std::filesystem::remove_all(folder);
+  const std::string file = folder / "new" / "plans";
+  EXPECT_FALSE(library.read_measurements(file));
+  library.set_planning_seconds(1);
+  ASSERT_TRUE(library.plan({3, 17, 23}, {1}, TransformDirection::forward).ok());
+  EXPECT_GT(library.planning_seconds(), 0);
+  ASSERT_TRUE(library.keep_measurements(file).ok());
+  EXPECT_GT(std::filesystem::file_size(file), 0);
+  EXPECT_TRUE(library.read_measurements(file));
+  const auto before = std::filesystem::last_write_time(file);
+  ASSERT_TRUE(library.keep_measurements(file).ok());
+  EXPECT_EQ(std::filesystem::last_write_time(file), before); // nothing is new
+  std::ofstream(file) << "(fftw-0.0";
+  EXPECT_FALSE(library.read_measurements(file));
+  ASSERT_TRUE(library.plan({3, 19, 29}, {1}, TransformDirection::forward).ok());
+  const Status kept = library.keep_measurements("/proc/none/plans");
+  ASSERT_FALSE(kept.ok());
+  EXPECT_EQ(kept.error().sentence(), "the measured plans cannot be stored: /proc/none/plans; make the folder writable");
+  std::filesystem::remove_all(folder);
+}
+
+// Each plan has what the ones before left.
+TEST(LineLibrary, HoldsItsBudget) {
+  Result<std::unique_ptr<LineLibrary>> library = LineLibrary::open("");
+  if (!library) GTEST_SKIP() << library.error().sentence();
+  (*library)->set_planning_seconds(0.05);
+  for (const std::int64_t length : {97, 101, 103, 107, 109, 113, 127, 131})
+    ASSERT_TRUE((*library)->plan({4, length, 128}, {1}, TransformDirection::forward).ok());
+  EXPECT_LT((*library)->planning_seconds(), 2); // each of them takes longer where it is measured
 }
 
 TEST(LineLibrary, AFileThatIsNoneIsOneSentence) {

@@ -181,10 +181,16 @@ def test_lu_on_ranks(kumihimo, family: str, installation: mpi.Installation) -> N
 @pytest.mark.mpi
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
 def test_fft3d_on_ranks(kumihimo, family: str, installation: mpi.Installation) -> None:
-    of_grids, of_spheres = ("packed", "fused", "overlapped", "window"), ("fused", "overlapped", "window")
+    by_messages = ("packed", "fused", "overlapped", "leader")
+    of_grids, of_spheres = (*by_messages, "derived", "window"), ("fused", "overlapped", "leader", "window")
     for ranks, variants, options in (
         (2, of_grids, ("bands=3", "at_once=2")),
-        (4, of_grids, ("decomposition=2x2", "exchange=linear")),
+        (4, of_grids, ("decomposition=2x2", "exchange=linear", "profile=yes")),
+        (4, of_grids, ("decomposition=2x2", "kind=real", "bands=3")),
+        (4, by_messages, ("decomposition=2x2", "kind=real", "wire=float32", "exchange=bruck")),
+        (4, by_messages, ("exchange=linear", "throttle=2", "wire=float32")),
+        (4, ("leader",), ("exchange=linear", "throttle=1", "group=2")),
+        (4, by_messages, ("exchange=bruck",)),
         (4, of_spheres, ("cutoff=sphere", "bands=5", "at_once=2")),
     ):
         asked = ("app", "fft3d", "--size", "12x10x16", "--ranks", str(ranks), "--mpi", family, "--threads", "2")
@@ -193,13 +199,30 @@ def test_fft3d_on_ranks(kumihimo, family: str, installation: mpi.Installation) -
         ended = kumihimo(*asked, *given, "--variant", ",".join(variants), *fixed)
         if "transforms need FFTW" in ended.err:
             pytest.skip("no FFTW is here")
-        assert [row["right"] for row in found_of(ended)["results"]] == [True] * len(variants), ended.out
+        found = found_of(ended)
+        assert [row["right"] for row in found["results"]] == [True] * len(variants), ended.out
+        assert all(("profile" in row) == ("profile=yes" in options) for row in found["results"])
     for points in ((8, 8, 8), (2, 2, 16)):  # slabs, and pencils where there are more ranks than planes
         words = ("--size", "x".join(map(str, points)), "--ranks", "4", "--variant", "fused", "--threads", "1", *fixed)
         (row,) = found_of(kumihimo("app", "fft3d", "--mpi", family, *words))["results"]
         rows, columns = FftQuestion(points).grid(4)
         assert row["facts"]["rows x columns of ranks"] == f"{rows}x{columns}", "as predictions have it"
     assert not list(Path("/dev/shm").glob(f"kumihimo-rings-{os.getuid()}-*"))
+
+
+def test_fft3d_keeps_what_its_plans_measured(kumihimo, tmp_path: Path) -> None:
+    environment = {**os.environ, "KUMIHIMO_WISDOM_FOLDER": str(tmp_path / "new")}
+    words = ("app", "fft3d", "--size", "96x70x77", "--variant", "fused", "--set", "transforms=1", "--json")
+    ended = [kumihimo(*words, "--triad", "10", "--peak", "50", env=environment) for _ in range(2)]
+    if "transforms need FFTW" in ended[0].err:
+        pytest.skip("no FFTW is here")
+    first, second = (found_of(each)["results"][0] for each in ended)
+    (kept,) = (tmp_path / "new").glob("*.fftw")
+    assert kept.read_text().startswith("(fftw-")
+    texts = [dict(row["answer"])["planning"] for row in (first, second)]
+    assert texts[0].endswith("s of a budget of 1 s")
+    assert texts[1].endswith("s of a budget of 1 s, with measurements of earlier runs")
+    assert second["facts"]["seconds of planning"] < first["facts"]["seconds of planning"] / 4
 
 
 @pytest.mark.parametrize(("application", "size"), [("poisson3d", "1200"), ("fem-cube", "1000"), ("fft3d", "1048576")])

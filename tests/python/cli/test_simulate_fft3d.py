@@ -65,6 +65,18 @@ def test_ranks_exchange_all_that_they_have() -> None:
             assert (each.members, each.stride) in ((columns, 1), (rows, columns))
 
 
+def test_a_real_grid_has_half_of_the_work_and_of_the_messages(kumihimo) -> None:
+    def predicted(kind: str) -> dict:
+        words = ("--size", "64", "--ranks", "4", "--set", f"kind={kind}", "--json")
+        return found_of(kumihimo(*MACHINE, *words))["results"][0]
+
+    real, every = FftQuestion((64, 64, 64), kind="real"), FftQuestion((64, 64, 64))
+    (halved,), (whole,) = fft_prediction.exchanges(real, 4), fft_prediction.exchanges(every, 4)
+    assert halved.points * 64 == whole.points * 33
+    assert predicted("real")["kind"] == "real"
+    assert real.flops(8, 4, True) == 8 * 2.5 * 2 and real.flops(8, 4, False) == every.flops(8, 4, True) == 8 * 5 * 2
+
+
 def test_more_ranks_than_planes_get_pencils() -> None:
     assert FftQuestion((8, 8, 8)).grid(8) == (8, 1)
     assert FftQuestion((8, 8, 8)).grid(12) == (4, 3)
@@ -145,6 +157,7 @@ def test_what_no_ft_is_is_one_sentence(kumihimo, words: tuple[str, ...], error: 
         (("--set", "decomposition=3x1"), "rows x columns must be the number of ranks, 4 (got 3x1)"),
         (("--set", "decomposition=4"), "the decomposition must be auto, slab, pencil, or rows x columns such as 4x2"),
         (("--set", "exchange=ring"), "ring"),
+        (("--set", "kind=float"), "kind must be complex or real (got 'float')"),
         (("--model", "exact"), "--model of fft3d must be flow (got 'exact')"),
     ],
 )
