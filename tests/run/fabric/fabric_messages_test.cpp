@@ -303,14 +303,16 @@ TEST_P(FabricMessagesTest, A_killed_peer_is_an_error_that_names_it) {
       FabricMessages messages(port, ranks);
       if (!exchange(messages, 1, all_pairs(2, {100, 10'000}), 1)) _exit(1);
       ++meeting->exchanged;
-      for (;;) messages.progress();
+      while (meeting->exchanged < 2) messages.progress();
+      for (;;) pause(); // not in a lock of the provider `shm`, which a killed process would leave locked for its peers
     }
     const auto [port, ranks] = part(0);
     ASSERT_TRUE(port);
     FabricMessages messages(port, ranks);
     const Status before = exchange(messages, 0, all_pairs(2, {100, 10'000}), 1);
     ASSERT_TRUE(before.ok()) << before.error().sentence();
-    while (meeting->exchanged < 1) messages.progress();
+    ++meeting->exchanged;
+    while (meeting->exchanged < 2) messages.progress();
     std::deque<MessageEnd> ends;
     ends.emplace_back(Planned{waits_to_receive ? 1 : 0, waits_to_receive ? 0 : 1, 50, 100'000}, !waits_to_receive);
     waits_to_receive ? messages.receive(ends[0].receive) : messages.send(ends[0].send);
