@@ -45,7 +45,7 @@ def command(
     scaling_file: options.written(
         "--write-scaling FILE", "Write the scaling as a file to change.", WrittenWhole
     ) = None,
-    replay: option("--replay TRACE", "Replay a recorded program (see `replay`) on the projected machine.", Path) = None,
+    replay: option("--replay TRACE", "Replay a recorded program (see `replay`) on the projected machine.") = None,
     ranks: option("--ranks -p P", "Ranks of the replay [default: as recorded].", int) = None,
     speed: option("--speed X", "Speed of the processors in the replay, against the recorded ones.", float) = 1.0,
     out: options.written("--page FILE", "Write a page with the curves (HTML).", WrittenWhole) = None,
@@ -131,7 +131,7 @@ def limits_of(of: NodeClass, power: Optional[str], racks: Optional[float], cost:
 
 
 def replay_on(
-    text: str, written: Optional[Path], trace: Path, ranks: Optional[int], speed: float
+    text: str, written: Optional[Path], trace: str, ranks: Optional[int], speed: float
 ) -> tuple[dict, list[str]]:
     from kumihimo.cli import replay as replays
     from kumihimo.cli.replay_models import ReplayRequest
@@ -146,13 +146,13 @@ def replay_on(
             output.write(path, text)
         request = ReplayRequest("flow", str(path))
         request.check()
-        of_workload = replays.is_workload(str(trace))
-        read = replays.trace_of_workload(str(trace), ranks) if of_workload else replays.trace_of(str(trace))
+        of_workload = replays.is_workload(trace)
+        read = replays.trace_of_workload(trace, ranks) if of_workload else replays.trace_of(trace)
         source, grid = replays.extrapolated(read, None if of_workload else ranks, None, None, "weak")
         on = request.on(read.graphs.ranks if source is None else source.ranks)
         asked = replay_study.ReplayQuestion(read, source, on, choices.Wished.read([], None), speed, {})
         prediction = progress.run_interruptible(lambda: replay_study.predict(asked))
-    result = replays.as_object(prediction, [], str(trace)) | grid
+    result = replays.as_object(prediction, [], trace) | grid
     return result, ["", "Replay on the projected machine", *replays.lines(result, prediction)]
 
 

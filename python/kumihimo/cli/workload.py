@@ -24,7 +24,7 @@ def command(
     numbers: option("--set NAME=VALUE", "Number of the workload; may be repeated.", list[str]) = None,
     rank: option("--rank R", "Rank whose steps are shown.", int) = 0,
     traffic: options.written("--traffic FILE", "Write the bytes of each pair of ranks.", WrittenWhole) = None,
-    program: option("--program FOLDER", "Write an MPI program (C) that plays it, and its steps.", Path) = None,
+    program: option("--program FOLDER", "Write an MPI program (C) that plays it, and its steps.") = None,
     as_json: options.Json = False,
 ) -> None:
     """Show the communication of a published program, generated for any number of ranks. `replay`, `place` and
@@ -47,17 +47,18 @@ def command(
     if traffic is not None:
         lines = progress.run_interruptible(lambda: list(asked.traffic().lines()))
         output.write(traffic, "\n".join(lines) + "\n")
-    if program is not None:
-        with files.refused("the program must be writable", program):
-            progress.run_interruptible(lambda: asked.write_program(program))
+    folder = None if program is None else Path(program)
+    if folder is not None:
+        with files.refused("the program must be writable", folder):
+            progress.run_interruptible(lambda: asked.write_program(folder))
     if as_json:
         return output.print_results_json([as_object(asked, rank, found)])
     show(asked, rank, found)
-    if program is not None:
-        play = shlex.quote(str(program / "play"))
+    if folder is not None:
+        play = shlex.quote(str(folder / "play"))
         print()
         output.print_line(f"mpicc -O2 -o {play} {play}.c")
-        output.print_line(f"mpirun -n {asked.ranks} {play} {shlex.quote(str(program / 'steps'))}")
+        output.print_line(f"mpirun -n {asked.ranks} {play} {shlex.quote(str(folder / 'steps'))}")
     return None
 
 

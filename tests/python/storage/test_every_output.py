@@ -114,6 +114,8 @@ TUNED = ("tune", "allreduce", "-m", "k-computer", "-s", "2x2", "--budget", "60s"
 REPLAYED = ("replay", "goal:two.goal", "--model", "loggp", "--loggops", "L=2500,o=1500,g=1000,G=0.2,O=0,S=65535")
 MEASURED = ("machine", "measure", "-p", "2")
 CALIBRATED = ("machine", "calibrate", "{}", "times.csv", "--fit", "message_cost", "-o", "{}")
+PROJECTED = ("project", "--year", "2030", "--samples", "100")
+FT_MESSAGES = ("simulate", "app", "fft3d", "--case", "npb-ft-b", "--shape", "2x1x1")
 OF_WISDOM = (*SHORT, "rename:0", "unnamed:0")
 OUTPUTS = [
     Output("show", "--save-placement", ("show", "allreduce", "-s", "4", "-a", "ring")),
@@ -121,6 +123,11 @@ OUTPUTS = [
     Output("simulate", "--timeline", (*SIMULATED, "--model", "loggp")),
     Output("checkpoint", "--page", ("checkpoint", "24h", "--nodes", "9", "--node-mtbf", "5y", "--checkpoint", "9m")),
     Output("bench checkpoint", "--output", ("bench", "checkpoint", ".", "-b", "8", "-i", "1", "-p", "1"), long=True),
+    Output("project", "--page", PROJECTED),
+    Output("project", "--machine-file", PROJECTED),
+    Output("project", "--write-scaling", PROJECTED),
+    Output("workload", "--traffic", ("workload", "lans", "-p", "2")),
+    Output("simulate app", "--write", FT_MESSAGES),
     Output("campaign", "--out", ("campaign", "small-campaign.toml", "--fresh", "-j", "1"), "out.sqlite"),
     Output("campaign show", "--page", ("campaign", "show", "there.sqlite")),
     Output("machine import", "--out", ("machine", "import", "topology.conf", "--like", "reedbush-u", "--name", "new")),
@@ -159,6 +166,7 @@ READ = {
     *(("testbed counters", option) for option in ("--since", "--compare", "--less")),
     *(("place", "--within-node"), ("record", "--show"), ("tune", "--profile"), ("optimise", "--check")),
     ("checkpoint", "--measured"),
+    ("simulate memory", "--traffic"),
 }
 
 
