@@ -100,7 +100,7 @@ def command(
     if name is None:
         return list_all(as_json)
     application = catalogue.find(name)
-    check = asserts.AssertCheck.of(asserts_file, junit)
+    expected = asserts.AssertCheck.of(asserts_file, junit)
     given = catalogue.settings_of(settings or [])
     if reproducible:
         given["reproducible"] = catalogue.reproducible(application, given)
@@ -137,7 +137,7 @@ def command(
         return compare_libraries(asked, {one: on[0] for one, on in each.items()}, runs, most_iterations, as_json)
     on = resources_of(threads, ranks, launcher, library, grid, sums, timeout)
     found = run(asked, on)
-    code = check.judge_results(found)
+    code = expected.judge_results(found)
     if as_json:
         output.print_json({**without_histories(found), **output.own_cost()})
     else:

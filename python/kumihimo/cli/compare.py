@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
@@ -20,6 +19,7 @@ from kumihimo.keep import comparison, observed, outputs, page
 from kumihimo.keep.comparison import FASTER, SLOWER, UNKNOWN, ComparedFigure, ComparedFiles
 from kumihimo.keep.history import HistoryRun, HistorySeries, LevelChange, ResultHistory
 from kumihimo.keep.judge import Estimate
+from kumihimo.processes import child_output
 from kumihimo.text.errors import missing, wrong_value
 from kumihimo.text.quantities import counted, rate_text, seconds_text
 
@@ -117,9 +117,9 @@ def checked_date(text: str) -> datetime:
 
 def head() -> str:
     """The commit of the folder at hand, short; empty where there is none."""
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
-        words = ["git", "rev-parse", "--short", "HEAD"]
-        return subprocess.run(words, capture_output=True, text=True, timeout=GIT_SECONDS, check=True).stdout.strip()
+    with contextlib.suppress(OSError, child_output.TimedOut):
+        done = child_output.run(["git", "rev-parse", "--short", "HEAD"], seconds=GIT_SECONDS)
+        return done.stdout.strip() if done.returncode == 0 else ""
     return ""
 
 

@@ -45,6 +45,7 @@ def test_every_time_of_the_command_line_is_read_by_it():
         "app",
         "bench node",
         "bench pgas",
+        "bench files",
         "place",
         "checkpoint",
         "simulate",
