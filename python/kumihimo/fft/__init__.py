@@ -2,6 +2,9 @@
 
 `python3 -m kumihimo.fft` prints what compiles and links a C program with the same library."""
 
-from kumihimo.fft.plan import PFFT
+from kumihimo.text.lazy_names import lazily
 
 __all__ = ["PFFT"]
+
+# Its module imports mpi4py, which starts MPI; `python3 -m kumihimo.fft` and what else asks for the library must not.
+__getattr__ = lazily(__name__, {"PFFT": "plan"})
