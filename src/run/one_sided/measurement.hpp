@@ -1,8 +1,11 @@
 // The measures, for every library of one-sided communication. A library is a class of primitives. All have
 //
-//   Status allocate(std::int64_t bytes, const std::optional<OneSidedPair>& pair)   collective; memory for one pair or
-//   all void release()                        collective std::byte* memory()                   of this rank, which
-//   others reach std::byte* local()                    of this rank, of as many bytes: a put reads it, a get writes it
+// clang-format off
+//   Status allocate(std::int64_t bytes, const std::optional<OneSidedPair>& pair)
+//                                         collective; memory for one pair, or for all
+//   void release()                        collective
+//   std::byte* memory()                   of this rank, which others reach
+//   std::byte* local()                    of this rank, of as many bytes: a put reads it, a get writes it
 //   void meet()                           all ranks, or those of the pair, come here; stores to memory() are then seen
 //   void open(peer), close(peer)          begin and end an access. After it the target has what was put, and what was
 //                                         got is here
@@ -16,10 +19,13 @@
 //   blocks                                start_put() and start_get() are blocking: the library has no others
 //   void fence(peer)                      later puts to this rank come later
 //   void expose(peer, follows_own_access), conceal(peer)     of the target, where it takes part in each access
-//   std::int64_t fetch_add(peer, value), compare_and_swap(peer, expected, value), swap(peer, value)  on peer's counter
+//   std::int64_t fetch_add(peer, value), compare_and_swap(peer, expected, value), swap(peer, value)
+//                                         on peer's counter
 //   std::int64_t counter(), void set_counter(value)          this rank's own
-//   void barrier(), broadcast(bytes, root), reduce(count), collect(bytes)    from local() to memory(): of 32-bit
-//   integers void prepare_reduce(count)                               before each, not timed
+//   void barrier(), broadcast(bytes, root), reduce(count), collect(bytes)
+//                                         from local() to memory(): of 32-bit integers
+//   void prepare_reduce(count)            before each reduce, not timed
+// clang-format on
 //
 // Primitives are no virtual functions, since a put within a node takes as long as ten calls of one.
 //
