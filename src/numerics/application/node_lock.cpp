@@ -1,6 +1,6 @@
 #include "application/node_lock.hpp"
 
-#include "shared_memory/shared_file.hpp"
+#include "application/common_file.hpp"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <optional>
 #include <vector>
 
 namespace kumihimo::application {
@@ -42,39 +41,20 @@ Result<std::unique_ptr<NodeLock>> NodeLock::make(Processes& processes) {
     if (node_of_rank[other] == node && other < rank) ++made->local_rank_;
   made->local_ranks_ = static_cast<std::int32_t>(std::count(node_of_rank.begin(), node_of_rank.end(), node));
 
-  std::optional<SharedFile> file;
-  Status mine = Nothing{};
-  const auto keep = [&](Result<SharedFile> opened) {
-    if (opened)
-      file.emplace(std::move(*opened));
-    else
-      mine = opened.error();
-  };
+  std::vector<std::int32_t> node_place; // by rank
+  for (const std::int64_t each : node_of_rank) node_place.push_back(static_cast<std::int32_t>(place[each]));
+  SharedFile file = TRY(common_file(processes, page, node_place));
   const bool is_first = made->local_rank_ == 0;
-  if (is_first) keep(SharedFile::create(page));
-  if (mine && is_first) mine = file->allocate(0, page);
+  Status mine = is_first ? file.allocate(0, page) : Status(Nothing{});
   if (Status s = processes.agree(mine); !s) return s.error();
-  // The names of all nodes' files, as two numbers that doubles hold exactly.
-  std::vector<double> halves(2 * place.size());
-  const std::size_t at = 2 * place[node];
-  if (is_first) {
-    const auto name = static_cast<std::uint64_t>(file->name());
-    halves[at] = static_cast<double>(name >> 32);
-    halves[at + 1] = static_cast<double>(name & 0xFFFFFFFFU);
-  }
-  halves = processes.largest(halves);
-  if (!is_first)
-    keep(SharedFile::open(static_cast<std::int64_t>(static_cast<std::uint64_t>(halves[at]) << 32 |
-                                                    static_cast<std::uint64_t>(halves[at + 1]))));
   if (mine) {
-    if (const Result<std::byte*> mapped = file->map(page))
+    if (const Result<std::byte*> mapped = file.map(page))
       made->memory_ = *mapped;
     else
       mine = mapped.error();
   }
   if (mine && is_first) make_mutex(made->memory_);
   if (Status s = processes.agree(mine); !s) return s.error(); // all have opened it, and the mutex is made
-  file->unlink();
   return made;
 }
 
