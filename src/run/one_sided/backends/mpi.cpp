@@ -129,6 +129,22 @@ class MpiWindow {
     own_.reset(), local_.reset();
   }
 
+  // An epoch of all ranks that lasts as long as the window.
+  Status make_locked(std::int64_t bytes) {
+    const Status made = make(bytes, std::nullopt);
+    if (made) call_.Win_lock_all(0, window_);
+    return made;
+  }
+  void unmake_locked() {
+    call_.Win_unlock_all(window_);
+    unmake();
+  }
+  void meet_locked() {
+    call_.Win_sync(window_);
+    world_barrier();
+    call_.Win_sync(window_);
+  }
+
   bool is_in() const { return window_ != 0; }
   void world_barrier() const { mpi_.call.Barrier(world_); }
   int place(std::int32_t rank) const { return place_[static_cast<std::size_t>(rank)]; }
@@ -219,20 +235,9 @@ class Flush : public WithCollectives {
  public:
   static constexpr std::string_view name = "flush";
   using WithCollectives::WithCollectives;
-  Status allocate(std::int64_t bytes, const std::optional<OneSidedPair>&) {
-    const Status made = make(bytes, std::nullopt);
-    if (made) call_.Win_lock_all(0, window_);
-    return made;
-  }
-  void release() {
-    call_.Win_unlock_all(window_);
-    unmake();
-  }
-  void meet() {
-    call_.Win_sync(window_);
-    world_barrier();
-    call_.Win_sync(window_);
-  }
+  Status allocate(std::int64_t bytes, const std::optional<OneSidedPair>&) { return make_locked(bytes); }
+  void release() { unmake_locked(); }
+  void meet() { meet_locked(); }
   void open(std::int32_t) {}
   void close(std::int32_t peer) { call_.Win_flush(place(peer), window_); }
   void start_put(std::int32_t peer, std::int64_t offset, std::int64_t bytes) { put_into(peer, offset, bytes); }
@@ -290,19 +295,10 @@ class RequestBased : public MpiWindow {
   using MpiWindow::MpiWindow;
   Status allocate(std::int64_t bytes, const std::optional<OneSidedPair>&) {
     requests_.reserve(most_requests);
-    const Status made = make(bytes, std::nullopt);
-    if (made) call_.Win_lock_all(0, window_);
-    return made;
+    return make_locked(bytes);
   }
-  void release() {
-    call_.Win_unlock_all(window_);
-    unmake();
-  }
-  void meet() {
-    call_.Win_sync(window_);
-    world_barrier();
-    call_.Win_sync(window_);
-  }
+  void release() { unmake_locked(); }
+  void meet() { meet_locked(); }
   void open(std::int32_t) {}
   void close(std::int32_t peer) {
     for (Handle& request : requests_) mpi_.call.Wait(&request, mpi_.constants.status_ignore);
