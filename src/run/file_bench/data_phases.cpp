@@ -89,28 +89,41 @@ json times_json(const MpiJob& job, const PhaseClock& clock, const PhaseTimes& t,
   return found;
 }
 
+// The file of a case, not open yet. Error: on all ranks, if any has one.
+Result<std::unique_ptr<ByteFile>> byte_file(const MpiJob& job, const DataCase& c, const DataPlaces& places) {
+  ByteFileOptions options = c.file;
+  options.bytes = places.file_bytes();
+  Result<std::unique_ptr<ByteFile>> file = make_byte_file(job, options);
+  if (Status s = job.agree(file); !s) return s.error();
+  return file;
+}
+
+// Opens it, and takes the times. The status is this rank's; where MPI opens the file, an error of one is one of all.
+Result<Status> opened(ByteFile& file, const MpiJob& job, const DataCase& c, const std::string& path, OpenFor what,
+                      const PhaseClock& clock, PhaseTimes& t) {
+  t.begin = clock.now();
+  const Status status = file.open(path, what);
+  t.opened = clock.now();
+  if (is_collective(c.file.interface) || c.file.interface == Interface::mpi_independent)
+    if (Status s = job.agree(status); !s) return s.error();
+  return status;
+}
+
 class DataWriting {
  public:
   DataWriting(const MpiJob& job, const std::string& folder, DataCase& c)
       : job_(job), c_(c), places_{c, folder, job.ranks()}, pattern_(c.seed, c.name, job.rank()), buffer_(c.transfer) {}
 
   Result<json> run() {
-    ByteFileOptions options = c_.file;
-    options.bytes = places_.file_bytes();
-    Result<std::unique_ptr<ByteFile>> file = make_byte_file(job_, options);
-    if (Status s = job_.agree(file); !s) return s.error();
+    const std::unique_ptr<ByteFile> file = TRY(byte_file(job_, c_, places_));
     const PhaseClock clock(job_);
     PhaseTimes t;
-    t.begin = clock.now();
-    Status status = (*file)->open(places_.path(job_.rank()), OpenFor::writing);
-    t.opened = clock.now();
-    if (is_collective(c_.file.interface) || c_.file.interface == Interface::mpi_independent)
-      if (Status s = job_.agree(status); !s) return s.error();
-    if (status) status = write_all(**file, clock, t);
+    Status status = TRY(opened(*file, job_, c_, places_.path(job_.rank()), OpenFor::writing, clock, t));
+    if (status) status = write_all(*file, clock, t);
     const double pattern = t.pattern;
-    if (status && c_.syncs) status = (*file)->sync();
+    if (status && c_.syncs) status = file->sync();
     t.moved = clock.now() - pattern;
-    if (Status closed = (*file)->close(); status && !closed) status = closed;
+    if (Status closed = file->close(); status && !closed) status = closed;
     t.closed = clock.now() - pattern;
     if (Status s = job_.agree(status); !s) return s.error();
     json found = times_json(job_, clock, t, c_);
@@ -163,20 +176,13 @@ class DataReading {
     job_.barrier();
     const Residency mine = residency();
     const std::vector<double> pages = job_.sum({static_cast<double>(mine.pages), static_cast<double>(mine.resident)});
-    ByteFileOptions options = c_.file;
-    options.bytes = places_.file_bytes();
-    Result<std::unique_ptr<ByteFile>> file = make_byte_file(job_, options);
-    if (Status s = job_.agree(file); !s) return s.error();
+    const std::unique_ptr<ByteFile> file = TRY(byte_file(job_, c_, places_));
     const PhaseClock clock(job_);
     PhaseTimes t;
-    t.begin = clock.now();
-    Status status = (*file)->open(places_.path(owner_), OpenFor::reading);
-    t.opened = clock.now();
-    if (is_collective(c_.file.interface) || c_.file.interface == Interface::mpi_independent)
-      if (Status s = job_.agree(status); !s) return s.error();
-    if (status) status = read_all(**file, clock, t);
+    Status status = TRY(opened(*file, job_, c_, places_.path(owner_), OpenFor::reading, clock, t));
+    if (status) status = read_all(*file, clock, t);
     t.moved = clock.now() - t.pattern;
-    if (Status closed = (*file)->close(); status && !closed) status = closed;
+    if (Status closed = file->close(); status && !closed) status = closed;
     t.closed = clock.now() - t.pattern;
     if (Status s = job_.agree(status); !s) return s.error();
     json found = times_json(job_, clock, t, c_);
