@@ -9,10 +9,10 @@ import pytest
 
 from kumihimo.app import fft_prediction, global_fft
 from kumihimo.app.fft_prediction import FftQuestion
-from kumihimo.app.npb_ft import FtPattern
 from kumihimo.cli import machines
 from kumihimo.collectives.arguments import Ranks
 from kumihimo.predict import simulation
+from kumihimo.predict.workloads.npb_ft import FtPattern
 from kumihimo.text.errors import KumihimoError
 
 MACHINE = ("simulate", "app", "fft3d", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "1")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.predict.workloads.grids import around, balanced, faces, place_of, rank_at
+from kumihimo.predict.workloads.npb_ft import FtPattern
 from kumihimo.predict.workloads.steps import (
     CollectiveStep,
     ComputingStep,
@@ -196,6 +197,17 @@ def transform(rank: int, ranks: int, v: Values) -> Iterator[WorkloadStep]:
             yield CollectiveStep("alltoall", int(COMPLEX * points / ranks), "transposition")
 
 
+def npb_ft(rank: int, ranks: int, v: Values) -> Iterator[WorkloadStep]:
+    """FT of the NAS Parallel Benchmarks (npb_ft.py)."""
+    pattern = FtPattern((int(v["nx"]), int(v["ny"]), int(v["nz"])), ranks, int(v["steps"]))
+    groups = pattern.exchanges_of(rank)
+    for _ in repeated(v):
+        for group in groups:
+            yield ComputingStep(pattern.flops / len(groups) / v["rate"], "lines")
+            size = pattern.bytes_of_message(group) * len(group)
+            yield CollectiveStep("alltoall", size, "transposition", () if len(group) == ranks else tuple(group))
+
+
 def nicam(rank: int, ranks: int, v: Values) -> Iterator[WorkloadStep]:
     """An icosahedral grid: a rank has several rhombic regions, which have up to 19 other ranks beside them. Here the
     ranks of a box of three axes have those beside them at faces and edges, and one at a corner."""
@@ -325,16 +337,17 @@ WORKLOADS = (
     ),
     Workload(
         "npb-ft",
-        "FT of the NAS Parallel Benchmarks: one transposition an iteration",
+        "FT of the NAS Parallel Benchmarks: one transposition an iteration, two with more ranks than planes",
         "D. Bailey et al., NAS Parallel Benchmarks, FT class C",
         64,
         {
-            "points": number(512**3, "grid points", "class C"),
-            "transpositions": number(1, "alltoalls of an iteration", "slabs"),
+            "nx": number(512, "points along x", "class C"),
+            "ny": number(512, "points along y", "class C"),
+            "nz": number(512, "points along z", "class C"),
             "rate": rate(0.05, "assumed"),
             "steps": STEPS,
         },
-        transform,
+        npb_ft,
         power_of_two=True,
     ),
     Workload(

@@ -15,7 +15,7 @@ SMALL = {
     "rsdft": ("orbitals=64", "block=8", "points=32768"),
     "hpl": ("n=512", "nb=32"),
     "gamess": ("functions=60", "units=8"),
-    "npb-ft": ("points=32768",),
+    "npb-ft": ("nx=32", "ny=32", "nz=32"),
     "global-fft": ("points=32768",),
     "castep": ("bands=2",),
     "geofem": ("side=20",),

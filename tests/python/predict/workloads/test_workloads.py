@@ -99,6 +99,13 @@ def test_transpositions_send_all_points_of_a_rank() -> None:
     assert sum(found.bytes.values()) == pytest.approx(2 * 16 * 512**3 * 63 / 64)
 
 
+def test_ft_with_more_ranks_than_planes_exchanges_in_rows_and_columns() -> None:
+    values = catalogue.find("npb-ft").values({"nx": "16", "ny": "16", "nz": "4", "steps": "1"})
+    call = catalogue.WorkloadCall(catalogue.find("npb-ft"), 16, values)
+    groups = [step.members for step in call.steps(5) if isinstance(step, CollectiveStep)]
+    assert groups == [(4, 5, 6, 7), (1, 5, 9, 13)]
+
+
 def test_nicam_has_at_most_19_partners_and_a_lattice_six() -> None:
     for name, most in (("nicam", 19), ("lattice-qcd", 6), ("lans", 6)):
         found = called(catalogue.find(name), 64).traffic()
