@@ -35,7 +35,7 @@ def command(
     racks: option("--racks N", "Most racks.", float) = None,
     cost: option("--cost USD", "Most cost in USD: 200M.") = None,
     target: option("--target PEAK", "Peak to reach: 1EF, 500PF.") = "1EF",
-    samples: option("--samples N", "Random draws of the assumptions [default: 2000].", int) = None,
+    samples: option("--samples N", "Random draws of the assumptions.", int) = 2000,
     seed: option("--seed N", "Seed of the draws.", int) = 1,
     hindcast: option("--hindcast", "Show how far projections of real machines would have been off.") = False,
     list_: option("--list", "List the classes, the scalings and the machines of the past.") = False,
@@ -63,7 +63,17 @@ def command(
     if list_ or hindcast:
         options.refuse_beside("--list or --hindcast", "year", "machine", "scaling_file", "replay", "out")
         return list_all(as_json) if list_ else show_hindcasts(as_json)
-    asked = question(year, kind, by, power_model, power, racks, cost, target, samples, seed)
+    of = files.node_class(kind)
+    asked = ProjectQuestion(
+        of,
+        study.scaling_of(by),
+        models_of(power_model),
+        limits_of(of, power, racks, cost),
+        files.parse_unit(target, FLOPS, "--target"),
+        years_to(year, of),
+        checked_samples(samples),
+        seed,
+    )
     found = progress.run_interruptible(lambda: study.projected(asked))
     result = study.as_object(asked, found)
     if scaling_file is not None:
@@ -86,37 +96,27 @@ def command(
     return None
 
 
-def question(
-    year: Optional[float],
-    kind: str,
-    by: str,
-    power_model: str,
-    power: Optional[str],
-    racks: Optional[float],
-    cost: Optional[str],
-    target: str,
-    samples: Optional[int],
-    seed: int,
-) -> ProjectQuestion:
+def models_of(name: str) -> list[str]:
+    if name not in (SIMPLE, FULL, BOTH):
+        raise wrong_value(f"--power-model must be {SIMPLE}, {FULL} or {BOTH}", f"'{name}'")
+    return [SIMPLE, FULL] if name == BOTH else [name]
+
+
+def years_to(year: Optional[float], of: NodeClass) -> list[float]:
+    """From that of the class."""
     if year is None:
         raise missing("the year", "add --year 2032")
     year = files.checked_year(year, "--year")
-    of = files.node_class(kind)
     if year < of.year:
         rule = f"--year must not be before that of the class {of.name}, {of.year:.0f}"
         raise wrong_value(rule, f"{year:.0f}", "name another --class")
-    if power_model not in (SIMPLE, FULL, BOTH):
-        raise wrong_value(f"--power-model must be {SIMPLE}, {FULL} or {BOTH}", f"'{power_model}'")
-    limits = limits_of(of, power, racks, cost)
-    count = 2000 if samples is None else samples
+    return sorted({of.year, *map(float, range(math.ceil(of.year), math.floor(year) + 1)), year})
+
+
+def checked_samples(count: int) -> int:
     if not 100 <= count <= MOST_SAMPLES:
         raise wrong_value(f"--samples must be from 100 to {MOST_SAMPLES}", count)
-    whole = range(math.ceil(of.year), math.floor(year) + 1)
-    years = sorted({of.year, *map(float, whole), year})
-    models = [SIMPLE, FULL] if power_model == BOTH else [power_model]
-    return ProjectQuestion(
-        of, study.scaling_of(by), models, limits, files.parse_unit(target, FLOPS, "--target"), years, count, seed
-    )
+    return count
 
 
 def limits_of(of: NodeClass, power: Optional[str], racks: Optional[float], cost: Optional[str]) -> Limits:
