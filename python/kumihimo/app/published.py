@@ -4,7 +4,6 @@ published. No number of a machine file or of a rate is fitted to these figures."
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import log2
 
 from kumihimo.text.errors import did_you_mean, wrong_value
 
@@ -110,7 +109,3 @@ def find(name: str, application: str) -> PublishedCase:
 
 def points_of(case: PublishedCase) -> int:
     return int(case.size)
-
-
-def flops_of_global_fft(points: int) -> float:
-    return 5 * points * log2(points)

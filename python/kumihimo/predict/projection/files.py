@@ -69,9 +69,6 @@ class NodeClass:
     node_mtbf: float | None  # seconds
     sources: dict[str, str] = field(default_factory=dict)
 
-    def rest(self, shares: dict[str, float]) -> float:
-        return 1.0 - sum(shares.values())
-
 
 @dataclass(frozen=True)
 class Scaling:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import exp
 
 from kumihimo.predict.projection.files import GROWTHS, SHARES, NodeClass, Scaling
 
@@ -82,7 +83,7 @@ def drawn(of: NodeClass, by: Scaling, z: Callable[[str], float]) -> AssumedValue
         {name: by.growth[name].at(z(name)) for name in GROWTHS},
         {name: of.shares[name].at(z(share_name(name))) for name in SHARES},
         None if of.cost is None else of.cost.at(z("cost")),
-        2.718281828459045 ** (by.scatter * z("luck")),
+        exp(by.scatter * z("luck")),
     )
 
 

@@ -8,7 +8,7 @@ from kumihimo import pages
 from kumihimo.predict.projection import files
 from kumihimo.predict.projection.files import NodeClass, Scaling
 from kumihimo.predict.projection.spread import ProjectedBand
-from kumihimo.text.quantities import flops_text, share_text
+from kumihimo.text.quantities import bytes_text, flops_text, rate_text, share_text
 
 MOST_BARS = 8
 
@@ -119,4 +119,15 @@ def assumptions(of: NodeClass, by: Scaling) -> pages.PageTable:
         (files.SHARES[name], share_text(each.value), f"{share_text(each.low)} to {share_text(each.high)}", each.source)
         for name, each in of.shares.items()
     ]
+    known = {
+        "peak": flops_text(of.peak),
+        "memory": bytes_text(of.memory),
+        "memory_bandwidth": rate_text(of.memory_bandwidth),
+        "power": f"{of.power:.4g} W",
+    }
+    node = [
+        (f"{name.replace('_', ' ')} of a node of {of.year:g}", text, "", of.sources[name])
+        for name, text in known.items()
+    ]
+    rows = [*node, *rows]
     return pages.PageTable(("assumption", "a year, or share>", "range>", "source~"), rows)
