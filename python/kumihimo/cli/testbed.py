@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 import time
+import uuid
 from pathlib import Path
 from typing import Optional
 
@@ -16,7 +17,7 @@ from kumihimo.cli import machines, options, output, testbed_counters
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.testbed_counters import Name
 from kumihimo.processes import signals
-from kumihimo.testbed import costs, faults, machine_file, testbeds
+from kumihimo.testbed import costs, faults, launchers, machine_file, testbeds
 from kumihimo.testbed.testbeds import TestbedPlan
 from kumihimo.testbed.wiring import Wiring
 from kumihimo.text import files
@@ -107,7 +108,10 @@ def run(
     # The mounts of a node have a working directory of their own.
     words = testbed.within(vertex, ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command])
     testbed.enter()
-    code, _ = signals.run(words, env=testbed.environment)
+    this = uuid.uuid4().hex
+    code, _ = signals.run(words, env={**testbed.environment, launchers.RUN: this})
+    if left := launchers.end_daemons(testbed.keeper, this):
+        output.message(f"the launcher left daemons on the nodes ({', '.join(left)}), which were ended")
     if ended_with(testbed, code):
         raise failed(f"the command ended with testbed {testbed.name}, which was removed")
     raise SystemExit(code)  # as it is: the border has meanings of its own for some

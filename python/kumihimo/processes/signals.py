@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import select
 import signal
 import subprocess
 import time
@@ -104,9 +105,9 @@ class Relay:
         """The exit status, or LATE."""
         process, late = self.process, None
         while late is None or time.monotonic() < late + LATE_SECONDS:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                return process.wait(timeout=1)
-            late = late or (time.monotonic() if given_up() else None)
+            if has_ended(process, within_seconds=1):
+                return process.wait()
+            late = (late or time.monotonic()) if given_up() else None  # the program may go on nevertheless
         there = below(process.pid) | {process.pid}
         terminate(there)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -171,6 +172,20 @@ class Witness:
             self._process.kill()
             self._process.communicate()
             self._process = None
+
+
+def has_ended(process: subprocess.Popen, within_seconds: float) -> bool:
+    with contextlib.suppress(OSError, AttributeError):  # a system without it
+        handle = os.pidfd_open(process.pid)
+        try:
+            ended = select.poll()
+            ended.register(handle, select.POLLIN)
+            return bool(ended.poll(within_seconds * 1e3))
+        finally:
+            os.close(handle)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(within_seconds)
+    return process.returncode is not None
 
 
 def launchers_below(pid: int) -> set[int]:

@@ -94,7 +94,7 @@ def run(
             code, came = signals.run(
                 [launcher, *preloading(family, given, words[1:])],
                 whole=whole,
-                given_up=(lambda: any(Path(place).glob("*.given_up*"))) if settings.get("TIMEOUT") else None,
+                given_up=lambda: any(Path(place).glob("*.given_up*")),
                 env=inherited if family else {**inherited, **given},
                 cwd=folder,
                 **(streams or {}),

@@ -3,14 +3,21 @@ variables of the environment, so that the user's command names none of them."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from kumihimo.processes import allocation
+from kumihimo.processes.visible import below, command_of, is_running
 from kumihimo.testbed.wiring import OWN_INTERFACE, Wiring, address
 
 OF_A_NODE = ("--net", "--uts", "--ipc", "--mount")  # options of nsenter: the namespaces that nodes do not share
+DAEMONS = ("orted", "prted", "hydra_pmi_proxy")
+RUN = "_KUMIHIMO_TESTBED_RUN"  # which `kumihimo run` keeps: tells the processes of one command from those of others in the same testbed
+DAEMON_SECONDS = 5.0  # to end after their launcher
 AGENT = """#!/bin/sh
 # Runs a command on a node of this testbed, as `ssh HOST COMMAND` would.
 while :; do
@@ -100,3 +107,34 @@ def environment(folder: Path) -> dict[str, str]:
     }
     own = {allocation.HOSTS: hostfile, "KUMIHIMO_WISDOM_FOLDER": str(folder / "wisdom")}
     return {**{name: value for name, value in wanted.items() if name not in os.environ}, **own}
+
+
+def end_daemons(keeper: int, run: str) -> list[str]:
+    """Ends the daemons that a launcher of this run has left, with their ranks, and tells their names: one whose way to
+    the launcher led through a node that died waits for ever."""
+
+    def left() -> list[int]:
+        return [each for each in below(keeper) if command_of(each) in DAEMONS and is_of_run(each, run)]
+
+    def leave() -> list[int]:
+        deadline = time.monotonic() + DAEMON_SECONDS
+        while (there := left()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return there
+
+    there = leave()
+    names = sorted(map(command_of, there))
+    for last in (signal.SIGTERM, signal.SIGKILL):
+        for each in set().union(*map(below, there)):
+            with contextlib.suppress(OSError):
+                os.kill(each, last)
+        there = there and leave()
+    return names
+
+
+def is_of_run(pid: int, run: str) -> bool:
+    try:
+        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:  # it has ended
+        return False
+    return f"{RUN}={run}".encode() in variables and is_running(pid)

@@ -6,6 +6,7 @@
 #include "base/whole_file.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/memory_reserve.hpp"
+#include "mpi/program_communicator.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/preload_check.hpp"
 #include "plan/kernels/wisdom.hpp"
@@ -341,9 +342,10 @@ int Interposer::raise(const Error& error, std::optional<mpi::Handle> communicato
   if (!has_raised_.exchange(true)) attempted([&] { return write(error.sentence()), 0; }, write_briefly);
   const int code = error.truncation ? library_.constants.error_truncate : library_.constants.error_other;
   if (communicator) {
-    Watchdog::give_up(); // the handler may not return
+    const bool ends = Watchdog::is_on() || mpi::has_fatal_errors(library_, *communicator); // it may not return
+    if (ends) Watchdog::give_up();
     library_.call.Comm_call_errhandler(*communicator, code);
-    Watchdog::go_on();
+    if (ends) Watchdog::go_on();
   }
   return code;
 }

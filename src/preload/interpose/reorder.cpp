@@ -6,6 +6,7 @@
 #include "interpose/neighbours.hpp"
 #include "interpose/reorder_choice.hpp"
 #include "mpi/own_place.hpp"
+#include "mpi/program_communicator.hpp"
 #include "mpi_hooks/next_function.hpp"
 #include "mpi_hooks/sessions.hpp"
 #include "shared_memory/affinity.hpp"
@@ -329,9 +330,7 @@ void copy_error_handler(const mpi::Library& library, Handle from, Handle to) {
   Handle handler = 0;
   if (library.call.Comm_get_errhandler(from, &handler) != 0) return;
   library.call.Comm_set_errhandler(to, handler);
-  const bool is_predefined =
-      handler == library.constants.errors_return || handler == library.constants.errors_are_fatal;
-  if (!is_predefined) library.call.Errhandler_free(&handler);
+  mpi::release_error_handler(library, handler);
 }
 
 // Whether the hooked function goes on to the object with the library's: another tool would see the first communicator.

@@ -114,12 +114,12 @@ void Watchdog::leave() {
 }
 
 void Watchdog::give_up() {
-  if (const std::string path = file_of_giving_up(); is_on() && !path.empty())
+  if (const std::string path = file_of_giving_up(); !path.empty())
     if (std::FILE* const file = std::fopen(path.c_str(), "w")) std::fclose(file); // other nodes may lack the folder
 }
 
 void Watchdog::go_on() {
-  if (const std::string path = file_of_giving_up(); is_on() && !path.empty()) std::remove(path.c_str());
+  if (const std::string path = file_of_giving_up(); !path.empty()) std::remove(path.c_str());
 }
 
 void Watchdog::begin(double seconds) {

@@ -29,8 +29,8 @@ class Watchdog {
   }
   static void leave();
 
-  // Tells `kumihimo run` by a file that this process ends the job, so that a launcher which waits for a lost rank is
-  // ended, too; and that the program goes on nevertheless.
+  // Tells `kumihimo run` by a file that this process ends the job, with a limit or without, so that a launcher which
+  // waits for a lost rank is ended, too; and that the program goes on nevertheless.
   static void give_up();
   static void go_on();
 

@@ -183,6 +183,7 @@ void FabricMessages::flag_by_message(Sending& sending, std::int32_t chunk) {
 
 // An operation completes when the provider has taken its bytes, or has delivered them if that was asked for.
 void FabricMessages::completed(void* operation) {
+  message_moved_ = true;
   if (error_) return;
   Sending& sending = *static_cast<Sending*>(operation);
   if (--sending.open > 0) return;
@@ -259,6 +260,7 @@ void FabricMessages::make_ready(Receiving& receiving) {
 }
 
 void FabricMessages::flagged(void* of_number, FlagData flag) {
+  message_moved_ = true;
   if (error_) return;
   Receiving& receiving = *static_cast<Receiving*>(of_number);
   transport::ReceiveRequest& message = *receiving.message;
@@ -305,6 +307,7 @@ void FabricMessages::give_credit(std::int32_t rank) {
 // --- what other ranks send
 
 void FabricMessages::arrived(const WireHeader& header, const std::byte* data, std::int64_t bytes) {
+  message_moved_ |= header.kind != WireKind::ping;
   if (error_) return;
   const auto source = static_cast<std::int32_t>(header.source);
   if (source < 0 || source >= ranks_.ranks()) return;
@@ -363,10 +366,11 @@ void FabricMessages::take_announcement(const WireHeader& header) {
 bool FabricMessages::progress() {
   const std::lock_guard lock(port_->mutex());
   if (error_) return port_->progress(*this), false; // others may still wait for what was started
+  message_moved_ = false;
   if (port_->progress(*this)) {
     turns_without_movement_ = 0;
     if (port_->failures() != failures_seen_) look_at_failures();
-    return true;
+    return message_moved_; // the provider takes pings of a peer that is not there, too
   }
   if (++turns_without_movement_ % turns_between_clocks != 0) return false;
   if (!waiting_sends_.empty()) announce_late_ones();

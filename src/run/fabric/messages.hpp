@@ -52,7 +52,7 @@ class FabricMessages final : private FabricUser {
   // As of transport::Transport; after the first error they start nothing.
   void send(transport::SendRequest& message);
   void receive(transport::ReceiveRequest& message);
-  bool progress(); // true: something moved
+  bool progress(); // true: a message moved, or part of one
   bool busy() const { return !sends_.empty() || !receives_.empty(); }
   bool drained() const; // every operation was handed to the provider and completed
   std::vector<std::int32_t> awaited() const;
@@ -141,6 +141,7 @@ class FabricMessages final : private FabricUser {
   std::unordered_set<WireKey, WireKeyHash> stray_;             // announcements that come after their message
   std::int64_t failures_seen_ = 0;
   std::int64_t turns_without_movement_ = 0;
+  bool message_moved_ = false; // in the last turn of progress
   Clock::time_point looks_at_{}, pings_at_{};
 };
 

@@ -27,7 +27,7 @@ def test_transforms_are_numpys(on_ranks, family: str) -> None:
 
 @pytest.mark.parametrize("absent", ["numpy", "mpi4py"])
 def test_what_it_needs_is_one_sentence(absent: str) -> None:
-    code = f"import sys; sys.modules[{absent!r}] = None; import kumihimo.fft"
+    code = f"import sys; sys.modules[{absent!r}] = None; import kumihimo.fft; kumihimo.fft.PFFT"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = ended.stderr.splitlines()[-1]
     assert last.startswith("ImportError: kumihimo.fft needs numpy and mpi4py (")
