@@ -16,7 +16,9 @@ from kumihimo.testbed.wiring import OWN_INTERFACE, Wiring, address
 
 OF_A_NODE = ("--net", "--uts", "--ipc", "--mount")  # options of nsenter: the namespaces that nodes do not share
 DAEMONS = ("orted", "prted", "hydra_pmi_proxy")
-RUN = "_KUMIHIMO_TESTBED_RUN"  # which `kumihimo run` keeps: tells the processes of one command from those of others in the same testbed
+# Tells the processes of one command from those of others in the same testbed. `kumihimo run` hands on what does not
+# begin with KUMIHIMO.
+RUN = "_KUMIHIMO_TESTBED_RUN"
 DAEMON_SECONDS = 5.0  # to end after their launcher
 AGENT = """#!/bin/sh
 # Runs a command on a node of this testbed, as `ssh HOST COMMAND` would.
