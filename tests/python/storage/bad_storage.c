@@ -24,19 +24,23 @@
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static long written, have_read;
+static char kind[64], folder[PATH_MAX]; // as at the start: the program may change its environment in another thread
 
-static int is(const char* what) {
-  const char* const text = getenv("BAD_STORAGE");
-  const size_t length = strlen(what);
-  return text && strncmp(text, what, length) == 0 && text[length] == ':';
+__attribute__((constructor)) static void look(void) {
+  if (getenv("BAD_STORAGE")) strncpy(kind, getenv("BAD_STORAGE"), sizeof kind - 1);
+  if (getenv("BAD_STORAGE_AT")) strncpy(folder, getenv("BAD_STORAGE_AT"), sizeof folder - 1);
 }
 
-static long limit(void) { return atol(strchr(getenv("BAD_STORAGE"), ':') + 1); }
+static int is(const char* what) {
+  const size_t length = strlen(what);
+  return strncmp(kind, what, length) == 0 && kind[length] == ':';
+}
+
+static long limit(void) { return atol(strchr(kind, ':') + 1); }
 
 static int is_below(const char* path) {
-  const char* const folder = getenv("BAD_STORAGE_AT");
   char here[2 * PATH_MAX];
-  if (!folder || !path) return 0;
+  if (!*folder || !path) return 0;
   if (path[0] != '/') {
     if (!getcwd(here, PATH_MAX)) return 0;
     strcat(here, "/");
@@ -47,7 +51,7 @@ static int is_below(const char* path) {
 
 static int is_open_below(int file) {
   char link[64], path[PATH_MAX];
-  if (!getenv("BAD_STORAGE_AT")) return 0;
+  if (!*folder) return 0;
   snprintf(link, sizeof link, "/proc/self/fd/%d", file);
   const ssize_t length = readlink(link, path, sizeof path - 1);
   if (length < 0) return 0;
