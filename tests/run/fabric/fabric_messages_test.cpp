@@ -262,6 +262,35 @@ TEST_P(FabricMessagesTest, A_peer_is_met_at_the_first_message_and_no_sooner) {
   EXPECT_EQ(ranks.of(2).met(), 0);
 }
 
+// A time limit counts from the last message that moved.
+TEST_P(FabricMessagesTest, Pings_to_a_rank_that_does_not_send_are_no_movement) {
+  RanksOfMessages ranks(2, options());
+  std::atomic<bool> over = false;
+  std::int64_t moved = -1;
+  const Status status = ranks.run([&](std::int32_t r, FabricMessages& messages) -> Status {
+    if (Status s = exchange(messages, r, {Planned{1, 0, 0, 100}}, 1); !s) return s;
+    const auto turn_until = [&](const auto& done) {
+      std::int64_t turns = 0;
+      for (; !done(); std::this_thread::yield()) turns += messages.progress();
+      return turns;
+    };
+    std::deque<MessageEnd> late;
+    late.emplace_back(Planned{1, 0, 1, 100}, r == 1);
+    if (r == 0) {
+      messages.receive(late[0].receive);
+      turn_until([&, until = Clock::now() + std::chrono::milliseconds(100)] { return Clock::now() > until; });
+      moved = turn_until([&, until = Clock::now() + std::chrono::milliseconds(1300)] { return Clock::now() > until; });
+      over = true;
+    } else {
+      turn_until([&] { return over.load(); });
+      messages.send(late[0].send);
+    }
+    return wait_for(messages, late);
+  });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+  EXPECT_EQ(moved, 0);
+}
+
 // The check itself: content that is not the sender's is found.
 TEST(FabricMessagesSabotage, Wrong_bytes_are_found) {
   MessageEnd end({0, 1, 0, 5000}, false);
