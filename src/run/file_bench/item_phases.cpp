@@ -65,9 +65,12 @@ class ItemPhases {
     const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return refused(path, "made");
     Status status = Nothing{};
-    if (c_.bytes > 0 && ::write(file, bytes_.data(), bytes_.size()) != static_cast<ssize_t>(bytes_.size())) {
-      if (errno == 0) errno = ENOSPC;
-      status = refused(path, "written");
+    for (std::size_t done = 0; status && done < bytes_.size();) {
+      const ssize_t now = ::write(file, bytes_.data() + done, bytes_.size() - done);
+      if (now < 0 && errno == EINTR) continue;
+      if (now == 0) errno = ENOSPC;
+      if (now <= 0) status = refused(path, "written");
+      done += static_cast<std::size_t>(std::max<ssize_t>(now, 0));
     }
     if (status && c_.syncs && fsync(file) != 0) status = refused(path, "brought to the disk (fsync)");
     if (close(file) != 0 && status) status = refused(path, "closed");
@@ -81,12 +84,15 @@ class ItemPhases {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return refused(path, "opened");
     Status status = Nothing{};
-    if (c_.bytes > 0) {
-      if (::read(file, bytes_.data(), bytes_.size()) != static_cast<ssize_t>(bytes_.size()))
-        status = refused(path, "read");
-      else if (const auto place = BytePattern(c_.seed, c_.name, owner_).first_difference(bytes_, 0))
-        status = failed(fmt::format("{} differs at byte {} from what was written", path, *place));
+    for (std::size_t done = 0; status && done < bytes_.size();) {
+      const ssize_t now = ::read(file, bytes_.data() + done, bytes_.size() - done);
+      if (now < 0 && errno == EINTR) continue;
+      if (now < 0) status = refused(path, "read");
+      if (now == 0) status = failed(fmt::format("{} ends at byte {}", path, done), "it was written further");
+      done += static_cast<std::size_t>(std::max<ssize_t>(now, 0));
     }
+    if (const auto place = BytePattern(c_.seed, c_.name, owner_).first_difference(bytes_, 0); status && place)
+      status = failed(fmt::format("{} differs at byte {} from what was written", path, *place));
     close(file);
     return status;
   }
@@ -201,15 +207,26 @@ struct FoundItems {
   std::int64_t seen = 0, matches = 0;
 };
 
+// Some file systems do not say it in the entry.
+bool is_folder(const dirent& entry, const std::string& path) {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
+  struct stat about {};
+  return lstat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 Status find_below(const MpiJob& job, const std::string& folder, const std::string& part, std::int64_t bytes,
                   FoundItems& found) {
   const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), &closedir);
   if (!open) return refused_by_system(fmt::format("{} cannot be listed", folder), errno);
-  for (std::int64_t number = 0; const dirent* entry = readdir(open.get());) {
+  for (std::int64_t number = 0;;) {
+    errno = 0;
+    const dirent* const entry = readdir(open.get());
+    if (!entry && errno != 0) return refused_by_system(fmt::format("{} cannot be listed", folder), errno);
+    if (!entry) return Nothing{};
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
     const std::string path = folder + "/" + name;
-    if (entry->d_type == DT_DIR) {
+    if (is_folder(*entry, path)) {
       if (Status s = find_below(job, path, part, bytes, found); !s) return s;
       continue;
     }
@@ -219,7 +236,6 @@ Status find_below(const MpiJob& job, const std::string& folder, const std::strin
     if (name.find(part) != std::string::npos && stat(path.c_str(), &about) == 0 && about.st_size == bytes)
       ++found.matches;
   }
-  return Nothing{};
 }
 
 } // namespace
