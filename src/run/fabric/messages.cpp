@@ -440,8 +440,12 @@ void FabricMessages::abandon(const Error& reason) {
 // end unheard: every handler looks at the error first.
 void FabricMessages::fail(Error error) {
   if (!error_) error_ = std::move(error);
+  port_->forget_waiting(*this);
   for (Receiving& receiving : receives_) release(receiving);
-  for (Sending& sending : sends_) sending.packed.leak();
+  for (Sending& sending : sends_) {
+    if (sending.source) port_->registrations().release(std::exchange(sending.source, nullptr), false);
+    sending.packed.leak();
+  }
   sends_.clear();
   receives_.clear();
   waiting_sends_.clear();

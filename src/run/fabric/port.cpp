@@ -56,7 +56,9 @@ FabricPort::FabricPort(const PortOptions& options) : options_(options) {}
 
 Result<std::unique_ptr<FabricPort>> FabricPort::open(const PortOptions& options) {
   std::unique_ptr<FabricPort> port(new FabricPort(options));
-  port->domain_ = TRY(FabricDomain::open(options.provider));
+  ProviderWish wish = options.provider;
+  wish.engines = std::clamp(options.engines, 1, most_engines);
+  port->domain_ = TRY(FabricDomain::open(wish));
   port->rules_ = port->domain_->rules();
   if (options.flags_by_messages) port->rules_.puts_carry_data = false;
   if (options.orders_nothing) port->rules_.ordered_bytes = 0, port->rules_.sends_after_puts = false;
@@ -122,8 +124,7 @@ std::vector<std::byte> FabricPort::card() const {
   std::size_t longest = 0;
   for (std::size_t engine = 0; engine < endpoints_.size(); ++engine) {
     std::size_t bytes = addresses[engine].size();
-    fi_getname(&endpoints_[engine]->fid, addresses[engine].data(), &bytes);
-    longest = std::max(longest, bytes);
+    if (fi_getname(&endpoints_[engine]->fid, addresses[engine].data(), &bytes) == 0) longest = std::max(longest, bytes);
   }
   const CardHeader header{shared_memory::own_process(), static_cast<std::int32_t>(endpoints_.size()),
                           static_cast<std::int32_t>((longest + 7) / 8 * 8)};
@@ -179,12 +180,24 @@ void FabricPort::detach(FabricUser& user) {
   const auto found = std::find_if(users_.begin(), users_.end(), [&](const auto& each) { return each->self == &user; });
   if (found == users_.end()) return;
   User* const leaving = found->get();
+  forget_waiting(user);
   for (const auto& operation : operations_)
     if (operation->user == leaving) operation->user = nullptr;
   for (Number& number : numbers_)
     if (number.user == leaving) number = {};
   user_of_network_.erase(leaving->network);
   users_.erase(found);
+}
+
+void FabricPort::forget_waiting(FabricUser& user) {
+  User* const whose = &user_of(user);
+  std::erase_if(waiting_, [&](Operation* operation) {
+    if (operation->user != whose) return false;
+    if (operation->peer >= 0) --peers_[at(operation->peer)].waiting;
+    --whose->under_way;
+    give_operation(operation);
+    return true;
+  });
 }
 
 std::int64_t FabricPort::under_way(const FabricUser& user) const {
@@ -372,8 +385,12 @@ bool FabricPort::progress(FabricUser& user) {
 bool FabricPort::poll(std::size_t engine, FabricUser& current) {
   std::array<fi_cq_data_entry, completions_at_once> found;
   const ssize_t count = fi_cq_read(queues_[engine], found.data(), found.size());
-  if (count == -FI_EAGAIN) return false;
-  if (count < 0) return take_error(engine, current), true;
+  if (count == -FI_EAGAIN || count == -FI_EINTR) return false;
+  if (count == -FI_EAVAIL) return take_error(engine, current), true;
+  if (count < 0) { // the queue itself is broken
+    if (failure_.empty()) failure_ = domain_->library().text(count);
+    return ++failures_, false;
+  }
   for (ssize_t i = 0; i < count; ++i) {
     const fi_cq_data_entry& entry = found[static_cast<std::size_t>(i)];
     // A target gets the data of a put without an operation of its own. No message here has data beside its bytes.

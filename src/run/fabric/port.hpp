@@ -102,6 +102,8 @@ class FabricPort {
 
   // Moves what can be moved, and hands events to `user`.
   bool progress(FabricUser& user);
+  // Those of this user that the provider has not taken yet are never started: their memory may be freed.
+  void forget_waiting(FabricUser& user);
   // Operations of this user that the provider has not completed.
   std::int64_t under_way(const FabricUser& user) const;
 

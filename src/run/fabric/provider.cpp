@@ -158,7 +158,7 @@ Status FabricDomain::open_objects(const ProviderWish& wish) {
   if (Status s = check(fi_domain(fabric_, info_, &domain_, nullptr), "fi_domain"); !s) return s;
   fi_av_attr table{};
   table.type = info_->domain_attr->av_type == FI_AV_UNSPEC ? FI_AV_MAP : info_->domain_attr->av_type;
-  table.count = static_cast<std::size_t>(std::max(wish.processes, 2)); // tables of fixed size have 1,024 otherwise
+  table.count = static_cast<std::size_t>(std::max(wish.processes, 2)) * static_cast<std::size_t>(wish.engines);
   return check(fi_av_open(domain_, &table, &addresses_, nullptr), "fi_av_open");
 }
 

@@ -36,9 +36,10 @@ struct ProviderRules {
 ProviderRules rules_of(const fi_info& info);
 
 struct ProviderWish {
-  std::string provider;     // as fi_info -l names it: "tcp;ofi_rxm". Empty: the first that is fit, or of FI_PROVIDER
-  bool one_machine = false; // all processes run on this machine: its loopback interface serves
-  std::int32_t processes = 2;
+  std::string provider;       // as fi_info -l names it: "tcp;ofi_rxm". Empty: the first that is fit, or of FI_PROVIDER
+  bool one_machine = false;   // all processes run on this machine: its loopback interface serves
+  std::int32_t processes = 2; // that may be met
+  std::int32_t engines = 1;   // addresses of each
 };
 
 // A fabric, a domain of it and its table of addresses. Closed in that order.

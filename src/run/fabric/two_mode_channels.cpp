@@ -86,6 +86,7 @@ void TwoModeChannels::take(std::int32_t peer, const ChannelMessage& message) {
     p.freeing = old;
     p.mode = *p.offered;
     p.offered.reset();
+    if (p.mode == ChannelMode::small) p.messages = 0; // those of the large channel earn it no other
     p.granted = p.mode == ChannelMode::large ? sizes_.large_slots : sizes_.is_pooled() ? 0 : sizes_.small_slots;
     free_old(peer, p);
     break;
@@ -206,7 +207,6 @@ void TwoModeChannels::make_room_for(const Peer& candidate) {
     if (other.last_used < candidate.last_used && (idle < 0 || other.last_used < peers_.at(idle).last_used)) idle = peer;
   }
   if (idle < 0) return;
-  peers_.at(idle).messages = 0; // it has to earn the next one
   offer(idle, peers_.at(idle), ChannelMode::small);
 }
 

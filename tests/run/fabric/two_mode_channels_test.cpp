@@ -283,6 +283,53 @@ TEST(TwoModeChannels, A_peer_is_promoted_after_15_messages_and_no_more_than_the_
   EXPECT_EQ(receiver.receive_bytes(), 2 * (1 << 20) + 2048);
 }
 
+// Messages that come between the offer of a small channel and its confirmation are of the large one.
+TEST(TwoModeChannels, A_peer_that_was_demoted_while_it_sent_much_is_promoted_again) {
+  ChannelSizes sizes;
+  sizes.most_large = 1;
+  TwoModeChannels receiver(sizes), first(sizes), second(sizes);
+  std::int64_t serial = 0;
+  const auto deliver = [&](std::int32_t peer, TwoModeChannels& sender, bool offers_too) {
+    std::vector<ChannelMessage> held;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const AddressedMessage& m : sender.take_outgoing()) receiver.take(peer, m.message), moved = true;
+      for (const AddressedMessage& m : receiver.take_outgoing()) {
+        TwoModeChannels& to = m.peer == 1 ? first : second;
+        if (m.message.kind == ChannelMessage::Kind::offer && !offers_too)
+          held.push_back(m.message);
+        else
+          to.take(0, m.message);
+        moved = true;
+      }
+      while (receiver.has_arrived(peer)) receiver.receive(peer), moved = true;
+    }
+    return held;
+  };
+  const auto send = [&](std::int32_t peer, TwoModeChannels& sender, int messages) {
+    std::vector<ChannelMessage> held;
+    for (int i = 0; i < messages; ++i) {
+      sender.send(0, 100, ++serial);
+      for (const ChannelMessage& offer : deliver(peer, sender, false)) held.push_back(offer);
+    }
+    return held;
+  };
+  for (const ChannelMessage& offer : send(1, first, 15)) first.take(0, offer);
+  deliver(1, first, true);
+  ASSERT_EQ(receiver.mode_of(1), ChannelMode::large);
+  const std::vector<ChannelMessage> offers = send(2, second, 15); // the first one is to be small again
+  ASSERT_EQ(offers.size(), 1u);
+  send(1, first, 20);
+  first.take(0, offers[0]);
+  deliver(1, first, true), deliver(2, second, true);
+  ASSERT_EQ(receiver.mode_of(1), ChannelMode::small);
+  for (int i = 0; i < 40 && receiver.mode_of(1) != ChannelMode::large; ++i) {
+    first.send(0, 100, ++serial);
+    deliver(1, first, true), deliver(2, second, true);
+  }
+  EXPECT_EQ(receiver.mode_of(1), ChannelMode::large);
+}
+
 // What the process has allocated, in bytes.
 std::int64_t allocated_bytes() {
   const struct mallinfo2 heap = mallinfo2();

@@ -31,11 +31,12 @@ namespace {
 
 constexpr std::chrono::seconds longest_close{5};
 
-// One port for all communicators of the process; the last one closes it.
+// One port for all communicators of the process that need the same interface; the last one closes it.
 Result<std::shared_ptr<fabric::FabricPort>> port_of_process(const fabric::PortOptions& options) {
   static std::mutex mutex;
-  static std::weak_ptr<fabric::FabricPort> known;
+  static std::weak_ptr<fabric::FabricPort> of_one_machine, of_several;
   const std::lock_guard lock(mutex);
+  std::weak_ptr<fabric::FabricPort>& known = options.provider.one_machine ? of_one_machine : of_several;
   if (std::shared_ptr<fabric::FabricPort> port = known.lock()) return port;
   std::shared_ptr<fabric::FabricPort> port = TRY(fabric::FabricPort::open(options));
   known = port;
@@ -113,7 +114,7 @@ Result<bool> is_one_machine(const NetworkContext& context) {
   const std::int64_t most = largest(context, mine, first), least = -largest(context, -mine, second);
   if (Status status = context.library.check(first != 0 ? first : second, "MPI_Allreduce"); !status)
     return status.error();
-  return most == least;
+  return most == least && mine != shared_memory::no_machine_number;
 }
 
 // The port of this process and the cards of all ranks, if all ranks have a port of the same provider.
@@ -125,8 +126,9 @@ Result<fabric::FabricRanks> exchange_cards(const NetworkContext& context, const 
   library.call.Comm_size(context.communicator, &count);
   const std::vector<std::byte> card = port.card();
   // Providers differ in the length of addresses, or in this sum over the name.
-  std::int64_t name = static_cast<std::int64_t>(card.size());
-  for (const char c : port.provider()) name = name * 131 + c;
+  std::uint64_t sum = card.size();
+  for (const char c : port.provider()) sum = sum * 131 + static_cast<unsigned char>(c);
+  const auto name = static_cast<std::int64_t>(sum >> 1);
   int first = 0, second = 0;
   const bool same = largest(context, name, first) == -largest(context, -name, second);
   if (Status status = library.check(first != 0 ? first : second, "MPI_Allreduce"); !status) return status.error();
@@ -150,7 +152,7 @@ Result<fabric::FabricRanks> exchange_cards(const NetworkContext& context, const 
 Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext& context) {
   fabric::PortOptions options;
   options.provider.one_machine = TRY(is_one_machine(context));
-  context.library.call.Comm_size(context.communicator, &options.provider.processes);
+  context.library.call.Comm_size(context.library.constants.comm_world, &options.provider.processes); // ever met
   const Result<std::int32_t> engines = wanted_engines();
   if (engines) options.engines = *engines;
   Result<std::shared_ptr<fabric::FabricPort>> opened =
