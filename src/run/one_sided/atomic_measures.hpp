@@ -60,8 +60,7 @@ class AtomicMeasures {
         [&](std::int64_t times) { return is_origin() ? looped(times, once) : 0.0; },
         [&](std::uint64_t) -> std::int64_t {
           const std::int64_t done = peers_.gather(next)[static_cast<std::size_t>(pair_->first)];
-          if (!in_order) return 0;
-          return is_target() && library_.counter() != done ? library_.counter() : -1;
+          return in_order && (!is_target() || library_.counter() == done) ? -1 : 0;
         });
     return found.figures(1);
   }
@@ -93,7 +92,7 @@ class AtomicMeasures {
           for (const std::int64_t each : peers_.gather(static_cast<std::int64_t>(sum)))
             fetched += static_cast<std::uint64_t>(each);
           if (!rises || fetched != all * (all - 1) / 2) return 0;
-          return rank_ == 0 && static_cast<std::uint64_t>(library_.counter()) != all ? library_.counter() : -1;
+          return rank_ != 0 || static_cast<std::uint64_t>(library_.counter()) == all ? -1 : 0;
         });
     OneSidedFigures figures = found.figures(1);
     figures.more["operations_per_second"] = peers_.ranks() / figures.seconds.median;

@@ -48,6 +48,7 @@ using mpi::Address, mpi::Handle;
   X(Win_lock_all, (int, Handle))                                                                                       \
   X(Win_unlock_all, (Handle))                                                                                          \
   X(Win_flush, (int, Handle))                                                                                          \
+  X(Win_flush_all, (Handle))                                                                                           \
   X(Win_flush_local, (int, Handle))                                                                                    \
   X(Put, (const void*, int, Handle, int, Address, int, Handle, Handle))                                                \
   X(Get, (void*, int, Handle, int, Address, int, Handle, Handle))                                                      \
@@ -111,7 +112,13 @@ class MpiWindow {
     Status status = Nothing{};
     if (is_in) {
       mpi_.call.Comm_set_errhandler(communicator_, mpi_.constants.errors_return);
-      status = fill(bytes);
+      status = take_memory(bytes);
+    }
+    status = peers_.agree(status);
+    if (status && is_in) status = make_window(bytes);
+    if (status = peers_.agree(status); !status) {
+      static_cast<void>(own_.release()); // windows of other ranks lead there, and are freed by all alone
+      return status;
     }
     base_ = peers_.gather(kind_ == "dynamic" ? reinterpret_cast<std::int64_t>(memory_) : 0);
     counter_at_ = bytes_of_counter(bytes);
@@ -140,6 +147,7 @@ class MpiWindow {
     unmake();
   }
   void meet_locked() {
+    call_.Win_flush_all(window_); // some measures complete their puts only here
     call_.Win_sync(window_);
     world_barrier();
     call_.Win_sync(window_);
@@ -181,9 +189,17 @@ class MpiWindow {
  private:
   static std::int64_t bytes_of_counter(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-  Status fill(std::int64_t bytes) {
+  bool has_own_memory() const { return kind_ == "create" || kind_ == "dynamic"; }
+  static std::int64_t bytes_of_window(std::int64_t bytes) { return bytes_of_counter(bytes) + counter_bytes; }
+
+  Status take_memory(std::int64_t bytes) {
     local_ = TRY(aligned_memory(bytes));
-    const std::int64_t all = bytes_of_counter(bytes) + counter_bytes;
+    if (has_own_memory()) own_ = TRY(aligned_memory(bytes_of_window(bytes)));
+    return Nothing{};
+  }
+
+  Status make_window(std::int64_t bytes) {
+    const std::int64_t all = bytes_of_window(bytes);
     const Handle info = mpi_.constants.info_null;
     int code = 0;
     if (kind_ == "allocate") {
@@ -191,7 +207,6 @@ class MpiWindow {
     } else if (kind_ == "shared") {
       code = call_.Win_allocate_shared(all, displacement_unit, info, communicator_, &memory_, &window_);
     } else {
-      own_ = TRY(aligned_memory(all));
       memory_ = own_.get();
       code = kind_ == "create" ? call_.Win_create(memory_, all, displacement_unit, info, communicator_, &window_)
                                : call_.Win_create_dynamic(info, communicator_, &window_);
@@ -283,7 +298,12 @@ class LockFlush : public Flush {
     for (const std::int32_t r : locked_) call_.Win_unlock(place(r), window_);
     unmake();
   }
-  void meet() { world_barrier(); }
+  void meet() {
+    for (const std::int32_t r : locked_) call_.Win_flush(place(r), window_);
+    if (!locked_.empty()) call_.Win_sync(window_);
+    world_barrier();
+    if (!locked_.empty()) call_.Win_sync(window_);
+  }
 
  private:
   std::vector<std::int32_t> locked_;
