@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <new>
 #include <string>
@@ -33,6 +34,8 @@ int complain(const Error& error) {
   return 1;
 }
 
+Error no_plan() { return wrong_value("a transform needs a plan", "NULL", "call kumihimo_fft_create() before"); }
+
 int answer(const Status& status) { return status ? 0 : complain(status.error()); }
 
 // Nothing is thrown through C.
@@ -43,6 +46,8 @@ int guarded(Work work) {
     return work();
   } catch (const std::bad_alloc&) {
     return complain(failed("out of memory", {}, "use a smaller grid or more ranks"));
+  } catch (const std::exception& e) {
+    return complain(failed("the transform failed", e.what()));
   }
 }
 
@@ -84,6 +89,7 @@ extern "C" {
 
 int kumihimo_fft_create_at(const void* communicator, std::size_t bytes, const std::int64_t* points, std::int64_t bands,
                            int kind, const char* options, kumihimo_fft** plan) {
+  *plan = nullptr;
   return guarded([&] {
     if (kind != 0 && kind != 1)
       return complain(wrong_value("the kind must be KUMIHIMO_FFT_COMPLEX or KUMIHIMO_FFT_REAL", kind));
@@ -97,25 +103,30 @@ int kumihimo_fft_create_at(const void* communicator, std::size_t bytes, const st
 }
 
 int kumihimo_fft_local(const kumihimo_fft* plan, int side, std::int64_t* lengths, std::int64_t* offsets) {
-  if (side != 0 && side != 1)
-    return complain(wrong_value("the side must be KUMIHIMO_FFT_GRID or KUMIHIMO_FFT_SPECTRUM", side));
-  const fft::PointBox box = plan->transform->box(side == 0 ? TransformSide::grid : TransformSide::spectrum);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    lengths[axis] = box.length(axis);
-    offsets[axis] = box.begin[axis];
-  }
-  return 0;
+  return guarded([&] {
+    if (!plan) return complain(no_plan());
+    if (side != 0 && side != 1)
+      return complain(wrong_value("the side must be KUMIHIMO_FFT_GRID or KUMIHIMO_FFT_SPECTRUM", side));
+    const fft::PointBox box = plan->transform->box(side == 0 ? TransformSide::grid : TransformSide::spectrum);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      lengths[axis] = box.length(axis);
+      offsets[axis] = box.begin[axis];
+    }
+    return 0;
+  });
 }
 
 int kumihimo_fft_forward(kumihimo_fft* plan, const void* grid, void* spectrum) {
-  return guarded([&] { return answer(plan->transform->forward(grid, spectrum)); });
+  return guarded([&] { return plan ? answer(plan->transform->forward(grid, spectrum)) : complain(no_plan()); });
 }
 
 int kumihimo_fft_backward(kumihimo_fft* plan, const void* spectrum, void* grid) {
-  return guarded([&] { return answer(plan->transform->backward(spectrum, grid)); });
+  return guarded([&] { return plan ? answer(plan->transform->backward(spectrum, grid)) : complain(no_plan()); });
 }
 
-const char* kumihimo_fft_description(const kumihimo_fft* plan) { return plan->transform->description().c_str(); }
+const char* kumihimo_fft_description(const kumihimo_fft* plan) {
+  return plan ? plan->transform->description().c_str() : "no plan";
+}
 
 // Without MPI its communicators are gone: what they need stays.
 void kumihimo_fft_destroy(kumihimo_fft* plan) {

@@ -26,18 +26,6 @@ using distributed_fft::DistributedFft, distributed_fft::GridKind, distributed_ff
 
 constexpr std::array<std::string_view, 5> of_plans = {"decomposition", "exchange", "wire", "planning", "library"};
 
-// While it exists, regions have as many threads as the plan.
-class TeamOfPlan {
- public:
-  explicit TeamOfPlan(int threads) : before_(threads::count()) { static_cast<void>(threads::use(threads)); }
-  ~TeamOfPlan() { static_cast<void>(threads::use(before_)); }
-  TeamOfPlan(const TeamOfPlan&) = delete;
-  TeamOfPlan& operator=(const TeamOfPlan&) = delete;
-
- private:
-  int before_;
-};
-
 using Words = std::map<std::string, std::string>;
 
 Result<Words> words_of(const std::string& text) {
@@ -156,7 +144,7 @@ Status UserTransform::plan(const UserRequest& request, Processes& processes) {
   spectrum_ = problem.spectrum();
   rank_ = processes.rank();
   threads_ = read->threads;
-  const TeamOfPlan team(threads_);
+  const threads::TeamSize team(threads_);
   runtime_ = TRY(Runtime::make(processes, {}));
   TransformWay way = read->way;
   const double bytes = bytes_needed(grid_, problem.kind, rank_, problem.bands, way);
@@ -185,13 +173,13 @@ Status UserTransform::check(const void* grid, const void* spectrum) const {
 
 Status UserTransform::forward(const void* grid, void* spectrum) {
   if (Status s = check(grid, spectrum); !s) return s;
-  const TeamOfPlan team(threads_);
+  const threads::TeamSize team(threads_);
   return transform_->forward(grid, static_cast<fft::Complex*>(spectrum));
 }
 
 Status UserTransform::backward(const void* spectrum, void* grid) {
   if (Status s = check(grid, spectrum); !s) return s;
-  const TeamOfPlan team(threads_);
+  const threads::TeamSize team(threads_);
   return transform_->backward(static_cast<const fft::Complex*>(spectrum), grid);
 }
 

@@ -237,7 +237,10 @@ Status LuFactorisation::multiply(const lu::DeviceProduct& all) {
   if (first == 0) return Nothing{};
   of_processors_.seconds += measure::seconds_since(begin);
   of_processors_.flops += product(all.m, all.n - first, 2 * all.k);
-  of_device_.seconds += TRY(device_->wait());
+  const Result<double> took = device_->wait();
+  device_failed_ = !took;
+  if (!took) return took.error();
+  of_device_.seconds += *took;
   of_device_.flops += product(all.m, first, 2 * all.k);
   device_flops_ += product(all.m, first, 2 * all.k);
   return Nothing{};

@@ -38,7 +38,8 @@ class LuFactorisation {
   // Gives a part of the updates to a device, which outlives this.
   void use(lu::UpdateDevice& device) { device_ = &device; }
   const lu::UpdateSplit& split() const { return split_; }
-  double device_share() const; // of the flops of all updates
+  double device_share() const;                          // of the flops of all updates
+  bool device_failed() const { return device_failed_; } // that of this rank, so other ranks know nothing of it
 
   // All that follow are collective. Before factor(). Error: `broadcast` names no broadcast that fits.
   Status accept_messages(application::Processes& processes);
@@ -105,6 +106,7 @@ class LuFactorisation {
   lu::UpdateSplit split_;
   lu::UpdateSplit::Part of_device_, of_processors_; // of a panel's updates
   double device_flops_ = 0;
+  bool device_failed_ = false;
   std::vector<double> sent_, received_;
   std::vector<std::int64_t> pivots_;
   LuTimes phases_;

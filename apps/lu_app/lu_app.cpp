@@ -88,7 +88,9 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
 
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
-  if (Status s = runtime.agree(factor(factors, problem, request, *blas, solved)); !s) return s.error();
+  const Status factored = factor(factors, problem, request, *blas, solved);
+  if (factors.device_failed()) runtime.processes().give_up(factored.error()); // others wait for this rank's panels
+  if (Status s = runtime.agree(factored); !s) return s.error();
   const Result<std::vector<double>> x = factors.solve();
   if (Status s = runtime.agree_on(x); !s) return s.error();
   solved.seconds = measure::seconds_since(start);

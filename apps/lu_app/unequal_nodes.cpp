@@ -150,6 +150,11 @@ Result<std::string> settle(const NodeWishes& wishes, const blas::Blas& blas, Run
 
 Result<std::unique_ptr<SharedDevice>> SharedDevice::make(const std::string& what, const blas::Blas& blas,
                                                          Runtime& runtime) {
+  Status alone = Nothing{};
+  if (what != "gpu" && threads::count() > 1) // BLAS would use the threads of the rank for those of the device
+    alone =
+        wrong_value("ranks that use processors as a device must have one thread", threads::count(), "give --threads 1");
+  if (Status s = runtime.agree(alone); !s) return s.error();
   std::unique_ptr<SharedDevice> made(new SharedDevice);
   made->lock_.node = TRY(application::NodeLock::make(runtime.processes()));
   Result<std::unique_ptr<lu::UpdateDevice>> device = failed("no device");

@@ -3,8 +3,10 @@
 
      kumihimo_fft* plan;
      const int64_t points[3] = {128, 128, 128};
-     if (kumihimo_fft_create(MPI_COMM_WORLD, points, 1, KUMIHIMO_FFT_REAL, NULL, &plan))
+     if (kumihimo_fft_create(MPI_COMM_WORLD, points, 1, KUMIHIMO_FFT_REAL, NULL, &plan)) {
        fprintf(stderr, "%s\n", kumihimo_fft_error());
+       MPI_Abort(MPI_COMM_WORLD, 1);
+     }
      int64_t lengths[3], offsets[3];
      kumihimo_fft_local(plan, KUMIHIMO_FFT_GRID, lengths, offsets);
      ... kumihimo_fft_forward(plan, grid, spectrum);
@@ -18,7 +20,9 @@
    std::complex<double>.
 
    Functions that return an int return 0, or 1 after an error; kumihimo_fft_error() says which. Create, forward, backward
-   and destroy are collective. After an error of forward or backward, destroy is the only call for this plan. */
+   and destroy are collective. After an error of create the plan is NULL; after one of forward or backward, destroy is
+   the only call for it. FFTW's time limit for plans (fftw_set_timelimit) is of the whole process: create sets it, and
+   leaves none. */
 #ifndef KUMIHIMO_FFT_H
 #define KUMIHIMO_FFT_H
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Array = numpy.ndarray
 
 AXES = 3
+MOST_POINTS = 2**31
 OF_VARIANTS = ("at_once", "block", "throttle", "group", "pieces")
 OPTIONS = ("variant", *OF_VARIANTS, "exchange", "wire", "planning", "threads", "library")
 
@@ -156,6 +157,8 @@ def bands_and_points(shape: tuple[int, ...], axes: Sequence[int] | None) -> tupl
     wanted = "shape must be (x, y, z), or (bands, x, y, z) with axes=(1, 2, 3)"
     if not all(isinstance(each, (int, numpy.integer)) and each > 0 for each in shape):
         raise wrong_value(wanted, shape)
+    if max(shape) >= MOST_POINTS:
+        raise wrong_value("shape must have fewer than 2^31 points along each axis", shape)
     last = tuple(range(len(shape) - AXES, len(shape)))
     given = (
         tuple(axis + len(shape) if axis < 0 else axis for axis in axes)

@@ -26,15 +26,23 @@ class RecordedTasks {
   void run(TaskId task, int thread) {
     if (has_failed()) return;
     TaskEvent event{.task = task, .thread = thread, .begin = measure::now_ns() - start_};
-    try {
+    rethrown_later([&] {
       if (const Status s = work_(task, thread); !s) fail(task, s.error());
+      event.end = measure::now_ns() - start_;
+      of_thread_[static_cast<std::size_t>(thread)].events.push_back(event);
+    });
+  }
+
+  // What it throws, which may not leave a thread, ends the run, and log() throws it.
+  template <class Work>
+  void rethrown_later(Work&& work) {
+    try {
+      work();
     } catch (...) {
       const std::lock_guard lock(mutex_);
       thrown_ = std::current_exception();
       has_failed_.store(true, std::memory_order_release);
     }
-    event.end = measure::now_ns() - start_;
-    of_thread_[static_cast<std::size_t>(thread)].events.push_back(event);
   }
 
   void fail(TaskId task, const Error& error) {

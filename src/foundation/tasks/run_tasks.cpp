@@ -104,7 +104,7 @@ Result<TaskLog> run_tasks(const TaskGraph& graph, int threads, const TaskWork& w
       tasks.emplace(work, omp_get_num_threads());
       schedule.emplace(graph, paths, omp_get_num_threads(), *tasks);
     }
-    schedule->work(omp_get_thread_num(), poll);
+    tasks->rethrown_later([&] { schedule->work(omp_get_thread_num(), poll); });
   }
   return tasks->log(graph);
 }

@@ -55,6 +55,15 @@ Status use(int threads) {
 
 int count() { return omp_get_max_threads(); }
 
+TeamSize::TeamSize(int threads) : threads_before_(count()), dynamic_before_(omp_get_dynamic()) {
+  if (!use(threads)) omp_set_num_threads(1);
+}
+
+TeamSize::~TeamSize() {
+  omp_set_num_threads(threads_before_);
+  omp_set_dynamic(dynamic_before_);
+}
+
 const std::vector<int>& allowed_processors() {
   static const std::vector<int> found = find_allowed();
   return found;

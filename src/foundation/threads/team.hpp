@@ -15,6 +15,19 @@ namespace kumihimo::threads {
 Status use(int threads);
 int count();
 
+// While it exists, parallel regions have this many threads (1 where use() refuses them); then what the caller had is
+// back.
+class TeamSize {
+ public:
+  explicit TeamSize(int threads);
+  ~TeamSize();
+  TeamSize(const TeamSize&) = delete;
+  TeamSize& operator=(const TeamSize&) = delete;
+
+ private:
+  int threads_before_, dynamic_before_;
+};
+
 // Processors that this process may run on: the first hardware thread of each core, then the second ones. They are those
 // of the first call, because bind() leaves each thread only one.
 const std::vector<int>& allowed_processors();

@@ -24,6 +24,9 @@ class JobProcesses final : public Processes {
   std::vector<double> largest(const std::vector<double>& mine) override { return job_.largest(mine); }
   std::vector<double> total(const std::vector<double>& mine) override { return job_.sum(mine); }
   void barrier() override { job_.barrier(); }
+  void give_up(const Error& error) override {
+    if (ranks() > 1) job_.give_up(error);
+  }
   void print(const nlohmann::json& line) override { job_.print(line); }
 
  private:

@@ -49,6 +49,9 @@ class Processes : public ProcessGroup {
   virtual std::vector<double> total(const std::vector<double>& mine) = 0;
   virtual void barrier() = 0;
 
+  // Ends the job for an error of this rank alone, while others wait for it in an exchange. Returns where nobody waits.
+  virtual void give_up(const Error&) {}
+
   virtual void print(const nlohmann::json& line) = 0; // by rank 0
 
   template <class T>

@@ -27,19 +27,24 @@ class SharedWindow {
   std::byte* part(std::int32_t rank) const { return memory_ + first_[static_cast<std::size_t>(rank)]; }
 
   // A barrier in two halves: a rank that has waited sees what all ranks wrote before they arrived. Each rank calls both
-  // by turns, arrive() first. Error: the transport of the ranks has failed, or its time limit has passed.
+  // by turns, arrive() first. Errors: the transport of the ranks has failed, or its time limit has passed; a process of
+  // the group has ended, or has failed.
   void arrive();
   Status wait();
+  // Tells the group that this rank will not arrive any more: their waits, and those to come, are errors.
+  void fail();
 
  private:
   explicit SharedWindow(transport::Transport* transport) : transport_(transport) {}
+  Status look_for_lost_members() const;
+
   transport::Transport* transport_; // null: one rank
   std::byte* memory_ = nullptr;
   std::int64_t bytes_ = 0;
-  std::vector<std::int64_t> first_; // of each rank's part in its group's memory; pages of its own
-  std::int32_t ranks_ = 1;          // of the group
-  bool oversubscribed_ = false;     // more threads than processors
-  std::uint32_t arrivals_ = 0;      // of this rank
+  std::vector<std::int64_t> first_;   // of each rank's part in its group's memory; pages of its own
+  std::vector<std::int32_t> members_; // ranks of the group
+  bool oversubscribed_ = false;       // more threads than processors
+  std::uint32_t arrivals_ = 0;        // of this rank
 };
 
 } // namespace kumihimo::application

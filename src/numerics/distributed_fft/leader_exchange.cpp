@@ -73,10 +73,10 @@ class LeaderExchange final : public BlockExchange {
     window_->arrive();
     if (!run_) return Nothing{};
     if (Status s = window_->wait(); !s) return s; // all members have written
-    return run_->start({pointer(0), pointer(received_)});
+    return passed_on(run_->start({pointer(0), pointer(received_)}));
   }
   Status finish() override {
-    if (Status s = run_ ? run_->wait() : window_->wait(); !s) return s;
+    if (Status s = run_ ? passed_on(run_->wait()) : window_->wait(); !s) return s;
     window_->arrive(); // the leader has what others sent
     return window_->wait();
   }
@@ -84,6 +84,12 @@ class LeaderExchange final : public BlockExchange {
   double bytes_sent() const override { return bytes_; }
 
  private:
+  // Members wait in the window for a leader that will not come.
+  Status passed_on(Status status) {
+    if (!status) window_->fail();
+    return status;
+  }
+
   // The leader's memory: messages to groups, blocks within the group, messages from groups. Within a message blocks are
   // sorted by the rank that gets them and then by the one that sends them. Returns all points.
   std::int64_t lay_out(const BlockTable& table, const BlockTable& messages, const std::vector<Members>& groups,

@@ -1,5 +1,6 @@
 #include "fft/line_library.hpp"
 
+#include "base/whole_file.hpp"
 #include "measure/clock.hpp"
 
 #include <dlfcn.h>
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 
 namespace kumihimo::fft {
@@ -130,11 +130,9 @@ class FftwLibrary final : public LineLibrary { // it stays loaded: plans have it
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
     const FileLock of_file(path);
     functions_.import_file(path.c_str()); // what other processes have added
-    const std::string text = measurements(), part = fmt::format("{}.{}", path, getpid());
-    std::ofstream(part) << text << std::flush;
-    std::filesystem::rename(part, path, error);
-    if (!error) return Nothing{};
-    std::filesystem::remove(part, error);
+    WholeFile file(path);
+    file.write(measurements());
+    if (file.finish()) return Nothing{};
     return failed("the measured plans cannot be stored", path, "make the folder writable");
   }
 
@@ -190,6 +188,7 @@ class FftwLibrary final : public LineLibrary { // it stays loaded: plans have it
     const std::int64_t begin = measure::now_ns();
     void* const plan = make(transformed, joined(repeated), block, left > 0 ? measured : estimated);
     spent_ += measure::seconds_since(begin);
+    functions_.set_limit(-1.0); // the program's own plans, by the same library, have none
     std::free(block);
     if (!plan)
       return failed(fmt::format("{} has no plan for blocks of {}x{}x{} points", name_, of.lengths[0], of.lengths[1],
