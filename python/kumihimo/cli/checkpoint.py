@@ -15,7 +15,7 @@ from kumihimo.text.documents import read_json
 from kumihimo.text.durations import duration_text, parse_duration
 from kumihimo.text.errors import missing, wrong_value
 from kumihimo.text.quantities import counted, rate_text, share_text
-from kumihimo.text.sizes import parse_rate, parse_size
+from kumihimo.text.sizes import parse_rate, parse_size, with_unit
 from kumihimo.tune.file_bench import cost_law
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ FACTORS = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)  # of the best interval, in the table
 COLUMNS = ("interval", "work>", "expected time>", "efficiency>", "failures>", "checkpoints>", "lost work>", "restarts>")
 DIGITS = 4  # of expected times, which differ little
 MOST_DEVIATION = 0.2  # of a measured law, without a word about it
+MOST_EXTRAPOLATED = 100  # times the bytes that were measured, likewise
 TINIEST = 1e-9  # the least interval, as a share of the work
 
 
@@ -195,6 +196,10 @@ def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts
     if row["save"]["source"] != cost_law.STORAGE or save.bytes_per_second is None:
         found = "they were saved in memory" if save.bytes_per_second else "their times do not grow with the bytes"
         raise wrong_value(f"{path} must have saves on a file system, of several sizes", found, "measure again")
+    sizes = [point["bytes"] for point in row["points"]]
+    if len(set(sizes)) < 2:
+        rule = f"{path} must have saves on a file system, of several sizes"
+        raise wrong_value(rule, "one size", "measure with --bytes 16MiB,256MiB or so")
     every = parse_size(size) * nodes
     load = cost_law.law_of(row["load"])
     is_of_storage = row["load"]["source"] == cost_law.STORAGE and load.bytes_per_second is not None
@@ -204,6 +209,10 @@ def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts
     )
     if save.largest_deviation > MOST_DEVIATION:
         note += f"; this law is off by {share_text(save.largest_deviation)} at most: measure larger --bytes"
+    if every > MOST_EXTRAPOLATED * max(sizes):
+        note += f"; {with_unit(every)} are {every / max(sizes):.0f} times the most that was measured"
+    if not is_of_storage:
+        note += "; loads were not the file system's, so a restart is taken to last as long as a checkpoint"
     if nodes > row["nodes"]:
         note += f"; {counted(nodes, 'node')} are taken to share this rate, as if it were the file system's limit"
     return MeasuredCosts(

@@ -16,9 +16,10 @@ from kumihimo.cli.asserts import GROUP as OF_ASSERTS
 from kumihimo.cli.options import argument, option, written
 from kumihimo.cli.paths import WrittenWhole
 from kumihimo.keep import comparison, observed, outputs, page
+from kumihimo.keep.checks import AssertVerdict
 from kumihimo.keep.comparison import FASTER, SLOWER, UNKNOWN, ComparedFigure, ComparedFiles
 from kumihimo.keep.history import HistoryRun, HistorySeries, LevelChange, ResultHistory
-from kumihimo.keep.judge import Estimate
+from kumihimo.keep.judge import MET, MISSED, Estimate
 from kumihimo.processes import child_output
 from kumihimo.text.errors import missing, wrong_value
 from kumihimo.text.quantities import counted, rate_text, seconds_text
@@ -60,6 +61,7 @@ def command(
             raise missing("the file to compare with", "name two files, or add --history FILE")
     if history is not None and len(files) != 1:
         options.refuse_beside(f"--history with {counted(len(files), 'file')}", "commit", "date")
+    refuse_results([*files, *([history] if history else [])], page=out, junit=junit)
     rows = [observed.rows_in(path, members) for path in files]
     found: dict = {"command": shlex.join(["kumihimo", *sys.argv[1:]])}
     told: list[tuple[Path, ComparedFiles]] = []
@@ -84,6 +86,7 @@ def command(
         show(files, told, judged)
     if junit is not None:
         verdicts = [figure.as_assert(files[0].name) for _, each in told for figure in each.figures]
+        verdicts += [verdict_of(*each) for each in judged]
         output.write(junit, outputs.junit(verdicts, found["command"]))
     if out is not None:
         output.write(out, page.render(judged, str(history)))
@@ -132,6 +135,27 @@ def this_machine() -> str:
 
 
 # --- output
+
+
+def verdict_of(series: HistorySeries, changes: Sequence[LevelChange]) -> AssertVerdict:
+    """Missed by a regression that nobody has accepted."""
+    alarm = series.alarm(changes)
+    told = alarm or (changes[-1] if changes else None)
+    return AssertVerdict(
+        "no regression in the history",
+        page.name_of(series, several=True),
+        MISSED if alarm else MET,
+        found=page.change_text(series, told) if told else f"no change in {counted(len(series.runs), 'run')}",
+        ratio=Estimate.exactly(told.times) if told else None,
+        runs=len(series.runs),
+    )
+
+
+def refuse_results(results: Sequence[Path], **written: Path | None) -> None:
+    """Refuses to write over what is compared."""
+    for option_name, path in written.items():
+        if path is not None and path.exists() and any(each.exists() and each.samefile(path) for each in results):
+            raise wrong_value(f"--{option_name} must be another file than those that are read", path, "name a new file")
 
 
 def as_object(first: Path, other: Path, found: ComparedFiles) -> dict:

@@ -126,7 +126,7 @@ def limits_of(of: NodeClass, power: Optional[str], racks: Optional[float], cost:
         raise wrong_value("--racks must be above 0", racks)
     if power is None and racks is None and cost is None:
         power = "20MW"
-    dollars = None if cost is None else files.parse_unit(f"{cost}W", WATTS, "--cost") if cost else 0.0
+    dollars = None if cost is None else files.parse_unit(cost, files.DOLLARS, "--cost")
     return Limits(None if power is None else files.parse_unit(power, WATTS, "--power"), racks, dollars)
 
 

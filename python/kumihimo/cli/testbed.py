@@ -27,7 +27,7 @@ from kumihimo.text.quantities import counted
 app = typer.Typer(help="Make a network of Linux namespaces on this machine and run MPI programs on it.")
 LARGEST_FILE = 64 << 20
 LEAST_RATE, MOST_RATE = 10**5, 10**11  # bits a second
-RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmg]?)(?:bit|b)(?:/s|ps)?", re.IGNORECASE)
+RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmgKMG]?)([bB]it|b|B)(?:/s|ps)?")
 BIT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 MOST_SLOTS = 1024
 KEEPER_SECONDS = 2.0  # for a keeper to be gone after the processes of its testbed
@@ -89,7 +89,7 @@ def network_of(given: str, part: str | None) -> tuple[_machine.Machine, str]:
 def rate_of(text: str, name: str = "--rate") -> int:
     """Bits a second."""
     match = RATE.fullmatch(text.strip())
-    bits = round(float(match[1]) * BIT_UNITS[match[2].lower()]) if match else 0
+    bits = round(float(match[1]) * BIT_UNITS[match[2].lower()]) * (8 if match[3] == "B" else 1) if match else 0
     if not LEAST_RATE <= bits <= MOST_RATE:
         raise wrong_value(f"{name} must be 100kbit/s to 100Gbit/s, such as 50Mbit/s", f"'{text}'")
     return bits
@@ -219,6 +219,8 @@ def kill(node: argument("NODE", "Its number or name."), name: Name = None) -> No
 @app.command()
 def down(name: Name = None, all_: option("--all", "All testbeds of this user.") = False) -> None:
     """Remove a testbed, and end all that runs in it."""
+    if all_:
+        options.refuse_beside("--all", "name")
     those = testbeds.all_of_them() if all_ else [testbeds.find(name)]
     for testbed in those:
         testbeds.down(testbed)

@@ -110,13 +110,14 @@ def rows_in(path: Path, without: Collection[str] = ()) -> list[ObservedRow]:
             raise
         raise wrong_value(RULE, f"{path}, in which a key is missing or has a value of the wrong type") from None
     if not rows:
-        raise wrong_value(f"{RULE}, with a time or a rate in it", path)
+        raise wrong_value(f"{RULE}, with a time or a rate in it", path, "of `run` that needs --repeat or --asserts")
     return rows
 
 
 def rows_of(found: Mapping, without: Collection[str] = ()) -> list[ObservedRow]:
-    if "tasks" in found and "regions" in found:
-        return rows_of_recordings(found.get("repeats") or [found])
+    recordings = found.get("repeats") or [found]
+    if "tasks" in recordings[0] and "regions" in recordings[0]:  # `run` has them beside its own summary
+        return rows_of_recordings(recordings)
     return once_each(rows_of_results(found, without))
 
 

@@ -119,14 +119,17 @@ def test_the_command_finds_the_commit_and_plots_it(tmp_path: Path) -> None:
             history.add(run, observed.rows_of(results(seconds)))
     (tmp_path / "new.json").write_text(json.dumps(results(1.05)), encoding="utf-8")
     new = ("new.json", "--history", "h.sqlite", "--date", "2026-11-30", "--commit", "c30", "--machine", "m")
-    ran = compare(tmp_path, *new, "--page", "p.html")
+    ran = compare(tmp_path, *new, "--page", "p.html", "--junit", "j.xml")
     assert ran.returncode == 1, ran
     assert "history: 1 result, at most 30 runs; 1 changed" in ran.stdout
     assert "regression: simd threads=1: " in ran.stdout and "slower from 2026-11-20" in ran.stdout, ran.stdout
     text = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "simd threads=1" in text and "2026-11-20" in text and "c20" in text
-    accepted = compare(tmp_path, "--history", "h.sqlite", "--accept", "--json")
+    told = (tmp_path / "j.xml").read_text(encoding="utf-8")
+    assert 'tests="1" failures="1"' in told and "slower from 2026-11-20" in told
+    accepted = compare(tmp_path, "--history", "h.sqlite", "--accept", "--json", "--junit", "j.xml")
     assert accepted.returncode == 0, accepted
+    assert 'tests="1" failures="0"' in (tmp_path / "j.xml").read_text(encoding="utf-8")
     (series,) = json.loads(accepted.stdout)["history"]
     assert (series["regression"], series["changes"][0]["commit"], series["runs"]) == (False, "c20", 30)
 
@@ -155,6 +158,8 @@ def test_two_files_beside_each_other(tmp_path: Path) -> None:
         (["a.json", "--history", "a.json"], "the history must be"),
         (["a.json", "--history", "h", "--date", "x"], "--date must be a date"),
         (["a.json", "a.json", "--history", "h", "--commit", "x"], "with 2 files takes no --commit"),
+        (["a.json", "--history", "h", "--page", "a.json"], "--page must be another file than those that are read"),
+        (["a.json", "a.json", "--junit", "./a.json"], "--junit must be another file than those that are read"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path: Path, arguments: list[str], word: str) -> None:
@@ -162,6 +167,18 @@ def test_bad_input_is_one_sentence(tmp_path: Path, arguments: list[str], word: s
     ran = compare(tmp_path, *arguments)
     assert ran.returncode == 2 and word in ran.stderr and len(ran.stderr.splitlines()) == 1, ran
     assert not (tmp_path / "h").exists()
+
+
+def test_what_run_writes_is_read_as_what_record_writes(tmp_path: Path) -> None:
+    task = {"host": "a", "seconds": 2.0}
+    recording = {"tasks": [task], "seconds": 2.0, "mpi_seconds": 1.0, "calls": [], "regions": []}
+    of_run = {"exit_code": 0, "calls": [], "forwarded": [], "repeats": [recording, recording]}
+    for content in ({**recording, "repeats": [recording, recording]}, of_run):
+        whole = next(row for row in observed.rows_of(content) if row.subject == "whole")
+        assert [each.values for each in whole.figures["seconds"].runs] == [(2.0,), (2.0,)]
+    (tmp_path / "alone.json").write_text(json.dumps({"exit_code": 0, "calls": []}), encoding="utf-8")
+    with pytest.raises(BadInput, match="of `run` that needs --repeat or --asserts"):
+        observed.rows_in(tmp_path / "alone.json")
 
 
 def test_a_page_has_a_chart_for_each_series() -> None:

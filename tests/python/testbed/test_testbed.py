@@ -16,6 +16,7 @@ import pytest
 from namespaces import COMMAND, NEEDS_NAMESPACES, SEND, kumihimo, own_testbeds, receiver, right, sent, sentence
 from waiting import until
 
+from kumihimo.cli.testbed import rate_of
 from kumihimo.testbed import testbeds
 
 pytestmark = NEEDS_NAMESPACES
@@ -241,11 +242,20 @@ def test_nothing_leads_out_of_a_testbed():
         (("run", "--", "true"), "make one: kumihimo testbed up"),
         (("run", "--name", "none", "--", "true"), "testbed none is missing"),
         (("down",), "make one"),
+        (("down", "--all", "--name", "a"), "--all takes no --name"),
         (("counters",), "make one"),
     ],
 )
 def test_wrong_input_is_one_sentence(words, told):
     assert told in sentence(*words)
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [("50Mbit/s", 50e6), ("1Gbps", 1e9), ("100 kb/s", 1e5), ("50MB/s", 400e6), ("2GBps", 16e9), ("3mbit", 3e6)],
+)
+def test_a_rate_is_in_bits_or_in_bytes(text, bits):
+    assert rate_of(text) == bits
 
 
 @pytest.mark.parametrize("link", ["0", "0-9", "0-2", "x-1", "0-0", ""])

@@ -33,9 +33,7 @@ def by_name(name: str, ranks: int, messages: int) -> PatternOfRank:
 
 def of_file(path: Path) -> PatternOfRank:
     """Of the rank to which most others send, of lines of sender, receiver, bytes and messages."""
-    with files.refused("--traffic must name a file", path):
-        text = path.read_text(encoding="utf-8")
-    traffic = _traffic.parse_traffic(text, str(path))
+    traffic = _traffic.parse_traffic(files.read_text(path, "the traffic"), str(path))
     peers: Counter[int] = Counter()
     busy: Counter[int] = Counter()
     for sender in range(traffic.ranks):

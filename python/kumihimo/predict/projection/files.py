@@ -16,7 +16,7 @@ from kumihimo.text.errors import did_you_mean, missing, wrong_value
 
 SOURCES = ("published", "measured", "fitted", "assumed")
 PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
-FLOPS, WATTS, BYTES, RATE = "flop/s", "W", "B", "B/s"
+FLOPS, WATTS, BYTES, RATE, DOLLARS = "flop/s", "W", "B", "B/s", "USD"
 LARGEST_FILE = 1 << 20
 
 # Factors of a year: what each is of.
@@ -109,12 +109,14 @@ class PastMachine:
 def parse_unit(text: str, unit: str, where: str) -> float:
     """ "20 MW", "1.5EF": a number, a prefix of 1000 and a unit (flop/s may be written F or Flop/s)."""
     words = str(text).strip()
+    if unit == DOLLARS:
+        words = words.removesuffix(DOLLARS).rstrip() + DOLLARS
     if unit == FLOPS:
         words = re.sub(r"(?i)f(lop/s|lops|)$", "", words) + "flop/s"
     match = re.fullmatch(rf"([0-9]+(?:\.[0-9]+)?) *([kMGTPE]?){re.escape(unit)}", words)
     value = float(match[1]) * PREFIXES[match[2]] if match else 0.0
     if value <= 0:
-        example = {FLOPS: "1.5 Pflop/s", WATTS: "20MW", BYTES: "16 GB", RATE: "25 GB/s"}[unit]
+        example = {FLOPS: "1.5 Pflop/s", WATTS: "20MW", BYTES: "16 GB", RATE: "25 GB/s", DOLLARS: "200M"}[unit]
         raise wrong_value(f"{where} must be a number above 0 with a unit such as {example}", f"'{text}'")
     return value
 

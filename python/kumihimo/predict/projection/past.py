@@ -99,7 +99,7 @@ def scaling(year: float) -> Scaling:
     peak, memory = trend_until(year, "peak"), trend_until(year, "memory")
     if peak is None or memory is None:
         rule = f"--scaling history:YEAR needs {LEAST} machines with peak and memory in the ten years up to that year"
-        raise wrong_value(rule, f"{year:.0f}", "name a later year")
+        raise wrong_value(rule, f"{year:.0f}", "name another year, such as history:2015")
     flops, bits = peak.factor * WATTS, memory.factor * WATTS
     grows = f"assumed: a node's power grows by {WATTS - 1:.0%} a year, and its parts keep their shares"
 

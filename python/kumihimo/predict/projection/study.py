@@ -59,7 +59,8 @@ def projected(asked: ProjectQuestion) -> dict[str, Projection]:
         bands = spread.bands(asked.of, asked.by, asked.years, each, asked.limits, asked.samples, asked.seed)
         if bands[-1].middle.nodes == 0:
             one = bands[-1].middle
-            rule = f"the limit of {one.limit} must let one node of {asked.of.name} through ({one.node.watts:.0f} W)"
+            needs = f" ({one.node.watts:.0f} W)" if one.limit == "power" else ""
+            rule = f"the limit of {one.limit} must let one node of {asked.of.name} through{needs}"
             raise wrong_value(rule, None, "raise the limit")
         found[each] = Projection(bands, spread.influences(asked.of, asked.by, asked.year, each, asked.limits))
     return found
