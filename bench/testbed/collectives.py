@@ -78,7 +78,7 @@ class Bench:
         subprocess.run([KUMIHIMO, "testbed", "machine", "--measure", "--name", NAME, "--out", self.machine], check=True)
         self.ranks = json.loads(self.kumihimo("testbed", "status", "--name", NAME, "--json"))["results"][0]["nodes"]
         self.program = folder / "collectives"
-        compiler = installation.launcher.with_name(f"mpicc.{installation.family}").resolve()  # Debian's name
+        compiler = installation.launcher.with_name(f"mpicc.{installation.family}")  # Debian's name
         if not compiler.exists():
             compiler = compiler.with_name("mpicc")
         subprocess.run([compiler, "-O2", "-o", self.program, HERE / "collectives.c"], check=True)

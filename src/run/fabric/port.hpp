@@ -50,9 +50,9 @@ class FabricUser {
 struct PortOptions {
   ProviderWish provider;
   std::int32_t engines = 2;
-  std::int64_t eager_bytes = 4096; // longest data of a message
-  bool flags_by_messages = false;  // as over providers whose puts carry no data
-  bool orders_nothing = false;     // as over providers without ordered puts
+  std::int64_t eager_bytes = 16'000; // longest data of a message
+  bool flags_by_messages = false;    // as over providers whose puts carry no data
+  bool orders_nothing = false;       // as over providers without ordered puts
 };
 
 class FabricPort {

@@ -39,8 +39,9 @@ class LibrarySettings {
   explicit LibrarySettings(std::int32_t processes) {
     // rxm fails with more peers than this, 256 by default.
     set("FI_UNIVERSE_SIZE", std::to_string(std::max(processes, 256)));
-    // rxm keeps buffers for long messages, 70 MB an endpoint; ours are headers and eager messages.
-    set("FI_OFI_RXM_BUFFER_SIZE", "8192");
+    // rxm keeps buffers for messages, 70 MB an endpoint without the next line. Ours are headers and eager messages,
+    // for which it makes no rendezvous of its own below this size.
+    set("FI_OFI_RXM_BUFFER_SIZE", "16384");
     set("FI_OFI_RXM_MSG_RX_SIZE", "128");
     // Memory is registered explicitly here. A second monitor of memory beside the MPI library's would break its.
     set("FI_MR_CACHE_MONITOR", "disabled");

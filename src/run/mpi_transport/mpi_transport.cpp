@@ -93,7 +93,7 @@ Status MpiTransport::set_up() {
     owns_communicator_ = true;
     const Result<bool> crowded = is_kernel_oversubscribed();
     if (Status status = crowded ? Status(Nothing{}) : Status(crowded.error()); !status) return status;
-    if (*crowded) waiting_ = shared_memory::SpinWait(true);
+    if (*crowded) waiting_ = shared_memory::SpinWait(true, 0); // each turn asks the system for messages
     OpenedNetwork opened = TRY(open_network(
         {library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes}, options_.network));
     network_ = std::move(opened.network);

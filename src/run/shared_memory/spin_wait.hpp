@@ -14,7 +14,8 @@ namespace kumihimo::shared_memory {
 class SpinWait {
  public:
   // `oversubscribed`: more ranks than processors, where a spin mostly keeps the awaited process from running.
-  explicit SpinWait(bool oversubscribed = false) : oversubscribed_(oversubscribed), spins_(oversubscribed ? 4 : 50) {}
+  explicit SpinWait(bool oversubscribed = false) : SpinWait(oversubscribed, oversubscribed ? 4 : 50) {}
+  SpinWait(bool oversubscribed, std::int32_t spins) : oversubscribed_(oversubscribed), spins_(spins) {}
 
   // One turn. Every 16 turns true: call poll() now. A wait may last for hours.
   bool turn();
