@@ -74,7 +74,8 @@ int kumihimo_rma_open(int32_t rank, int32_t ranks, kumihimo_rma_exchange* exchan
 const char* kumihimo_rma_description(const kumihimo_rma* rma);
 
 /* Other processes may use `bytes` bytes at `memory` until they are deregistered or `rma` is closed. Deregister when no
-   operation on them is under way; later ones fail, and may end the connection. */
+   operation on them is under way. Later ones do not reach the memory: as the provider has it they fail, end the
+   connection, or never complete. */
 int kumihimo_rma_register(kumihimo_rma* rma, void* memory, int64_t bytes, kumihimo_rma_key* key);
 int kumihimo_rma_deregister(kumihimo_rma* rma, const kumihimo_rma_key* key);
 
