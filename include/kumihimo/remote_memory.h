@@ -106,7 +106,7 @@ int kumihimo_rma_fetch_add(kumihimo_rma* rma, const kumihimo_rma_key* target, in
 int kumihimo_rma_compare_and_swap(kumihimo_rma* rma, const kumihimo_rma_key* target, int64_t offset, int64_t expected,
                                   int64_t value, int64_t* old, kumihimo_rma_completion* completion);
 
-/* Moves what can be moved, and does not wait. Every call below does so, too. */
+/* Moves what can be moved, and does not wait. The calls below do so, too. */
 int kumihimo_rma_progress(kumihimo_rma* rma);
 
 /* Whether no operation of the completion is under way; waits for that. Peer failed: at least one has failed; all have
