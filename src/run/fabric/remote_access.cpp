@@ -1,7 +1,7 @@
 #include "fabric/remote_access.hpp"
 
 #include "base/hash.hpp"
-#include "shared_memory/node_segment.hpp"
+#include "shared_memory/machine_number.hpp"
 
 #include <fmt/format.h>
 #include <pthread.h>

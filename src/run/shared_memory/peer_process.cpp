@@ -1,7 +1,7 @@
 #include "shared_memory/peer_process.hpp"
 
 #include "base/hash.hpp"
-#include "shared_memory/node_segment.hpp"
+#include "shared_memory/machine_number.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
