@@ -26,7 +26,8 @@ from statistics import median
 ROOT = Path(__file__).resolve().parents[2]
 PAIR = ROOT / "build/release/bench/fabric/fabric_pair"
 KUMIHIMO = ROOT / ".venv/bin/kumihimo"
-WAYS = ("loop", "puts", "messages", "mapped")
+WAYS = ("loop", "puts", "program", "messages", "mapped")
+OURS = ("puts", "program", "messages")
 LOOPBACK = {"FI_TCP_IFACE": "lo", "FI_NET_IFACE": "lo"}
 COLLECTIVES = (("allreduce", "rabenseifner"), ("allgather", "ring"), ("alltoall", "pairwise"))
 
@@ -51,13 +52,12 @@ def pairs(provider: str, rounds: int) -> None:
     sizes = sorted({size for _, size in found})
     for key, title in (("us", "one way, µs"), ("GB_s", "bandwidth, GB/s"), ("rate", "messages a second")):
         print(f"\n{provider}: {title}, of {rounds} rounds\n")
-        print("| bytes | " + " | ".join(WAYS) + " | puts / loop | messages / loop |")
-        print("|---|" + "---|" * (len(WAYS) + 2))
+        print("| bytes | " + " | ".join(WAYS) + " | " + " | ".join(f"{way} / loop" for way in OURS) + " |")
+        print("|---|" + "---|" * (len(WAYS) + len(OURS)))
         for size in sizes if key != "rate" else sizes[:2]:
             values = [found[way, size][key] for way in WAYS]
             ratios = [
-                [ours / loop for ours, loop in zip(found[way, size][key], found["loop", size][key])]
-                for way in ("puts", "messages")
+                [ours / loop for ours, loop in zip(found[way, size][key], found["loop", size][key])] for way in OURS
             ]
             cells = [text_of(v) for v in values] + [text_of(r, ".2f") for r in ratios]
             print(f"| {size} | " + " | ".join(cells) + " |")

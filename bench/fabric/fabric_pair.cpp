@@ -3,6 +3,7 @@
 //
 //  loop    the provider's calls as one would write them by hand: fi_writedata, fi_cq_read
 //  puts    fabric::FabricRemoteMemory, with flags
+//  program kumihimo/remote_memory.h, through the library that programs of users link with
 //  messages fabric::FabricMessages, as the engine of schedules uses them
 //  mapped  stores into memory that both have mapped
 //
@@ -11,6 +12,7 @@
 #include "fabric/messages.hpp"
 #include "fabric/remote_memory.hpp"
 
+#include <kumihimo/remote_memory.h>
 #include <rdma/fi_cm.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -210,6 +212,44 @@ class Puts final : public Way {
   std::int32_t open_ = 0;
 };
 
+int exchange(const void* mine, void* all, std::size_t bytes, void*) {
+  std::memcpy(shared->cards[self], mine, bytes);
+  meet();
+  for (std::size_t rank = 0; rank < 2; ++rank)
+    std::memcpy(static_cast<std::byte*>(all) + rank * bytes, shared->cards[rank], bytes);
+  meet();
+  return 0;
+}
+
+class Program final : public Way {
+ public:
+  explicit Program(const std::string& provider) {
+    check(kumihimo_rma_open(self, 2, exchange, nullptr, ("provider=" + provider).c_str(), &rma_));
+    bytes_.resize(2 * most_bytes);
+    kumihimo_rma_key mine;
+    check(kumihimo_rma_register(rma_, bytes_.data(), 2 * most_bytes, &mine));
+    exchange(&mine, keys_, sizeof mine, nullptr);
+  }
+  ~Program() override { kumihimo_rma_close(rma_, 10); }
+  void put(std::int64_t bytes, bool flag) override {
+    const kumihimo_rma_key* const key = &keys_[1 - self];
+    check(flag ? kumihimo_rma_put_flag(rma_, bytes_.data(), bytes, key, most_bytes, 0, &open_)
+               : kumihimo_rma_put(rma_, bytes_.data(), bytes, key, most_bytes, &open_));
+  }
+  void wait_for_flag() override { check(kumihimo_rma_wait_flag(rma_, 0, ++awaited_, 1 - self, 60)); }
+  void settle() override { check(kumihimo_rma_wait(rma_, &open_, 60)); }
+
+ private:
+  static void check(int code) {
+    if (code != KUMIHIMO_RMA_OK) die(kumihimo_rma_error());
+  }
+  kumihimo_rma* rma_ = nullptr;
+  kumihimo_rma_key keys_[2] = {};
+  kumihimo_rma_completion open_ = KUMIHIMO_RMA_NOTHING;
+  std::vector<std::byte> bytes_;
+  std::int64_t awaited_ = 0;
+};
+
 // A put is a message; every put has its receive, posted a window ahead.
 class Messages final : public Way {
  public:
@@ -374,11 +414,13 @@ int main(int argc, char** argv) {
     if (!opened) die(opened.error().sentence());
     const std::shared_ptr<fabric::FabricPort> port = std::move(*opened);
     Puts puts(port);
+    Program program(provider);
     Messages messages(port);
     Mapped by_stores;
     for (int round = 0; round < rounds; ++round) {
       measure("loop", loop);
       measure("puts", puts);
+      measure("program", program);
       measure("messages", messages);
       measure("mapped", by_stores);
     }

@@ -1,4 +1,4 @@
-"""`kumihimo bench pgas`: one-sided communication of MPI windows, OpenSHMEM, Fortran coarrays and our own network."""
+"""`kumihimo bench pgas`: one-sided communication of MPI windows, OpenSHMEM, coarrays and our own remote memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COPIES = 3  # of a window's memory that a rank has
 
 def command(
     names: argument(
-        "[LIBRARY...]", "Libraries: mpi, shmem, coarrays, own [default: all here].", Optional[list[str]]
+        "[LIBRARY...]", "Libraries: mpi, shmem, coarrays, own, fabric [default: all here].", Optional[list[str]]
     ) = None,
     measures: option(
         "--measures LIST",
@@ -50,13 +50,14 @@ def command(
     seconds: duration("--seconds TIME", "Time of each measure and size in a launch.") = "20ms",
     shmem: option("--shmem PATH", "OpenSHMEM library [default: the one beside the MPI library].") = None,
     caf: option("--caf COMMAND", "Fortran compiler for coarrays [default: caf of the MPI library].") = None,
+    fabric: option("--fabric OPTIONS", "Options of the library of fabric, such as provider=shm.") = "",
     pinning: option("--pinning HOW", "Pinning of ranks: auto (one rank per processor) or none.") = "auto",
     with_published: option("--published", "Show what was published of Blue Waters beside.") = False,
     format_: option("--format FORMAT", "Output format: table, csv, json or osu.") = "table",
     as_json: options.Json = False,
 ) -> int:
     """Measure one-sided communication: puts, gets, atomics and collectives of MPI windows, OpenSHMEM, Fortran coarrays
-    and the project's own network.
+    and the project's own remote memory: of its network (own), and of its library for programs (fabric).
 
     What arrives is compared with a golden copy. The exit code is 1 if something is wrong, or if processes crash.
 
@@ -65,6 +66,7 @@ def command(
     kumihimo bench pgas --bytes 8,64KiB --measures latency
     kumihimo bench pgas mpi --windows all --sync all --bytes 8 --measures put_quiet
     kumihimo bench pgas mpi shmem --mpi openmpi,mpich --launches 7
+    kumihimo bench pgas fabric --fabric provider=shm --measures latency,atomics
     """
     if format_ not in formats.FORMATS:
         raise wrong_value(f"--format must be one of {', '.join(formats.FORMATS)}", f"'{format_}'")
@@ -91,7 +93,7 @@ def command(
         "pinning": pinning,
     }
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
-        asked = libraries.Asked(Path(folder), shmem, caf)
+        asked = libraries.Asked(Path(folder), shmem, caf, fabric)
         contestants, left_out = contestants_of(wanted, bool(names), mpi_libraries, asked, task["span"])
         found = measured(contestants, task, count, launches_)
     found.left_out[:0] = left_out

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache
-from pathlib import Path
 
 from kumihimo.processes import package_files
 from kumihimo.text.errors import Failed, failed
@@ -22,20 +21,14 @@ ARGUMENTS = {
 }
 
 
-def path() -> Path:
-    return package_files.folder("lib") / f"lib{NAME}.so"
-
-
 def compiler_options() -> str:
-    """For the compiler and the linker of a C or C++ program."""
-    folder = path().parent
-    return f"-I{package_files.folder('include')} -L{folder} -Wl,-rpath,{folder} -l{NAME}"
+    return package_files.compiler_options(NAME)
 
 
 @cache
 def opened() -> ctypes.CDLL:
     try:
-        found = ctypes.CDLL(str(path()))
+        found = ctypes.CDLL(str(package_files.library(NAME)))
     except OSError as error:
         advice = "build it again with make build"
         raise failed("the library of transforms cannot be loaded", str(error), advice) from None

@@ -1,6 +1,7 @@
 #include "fabric/port.hpp"
 
 #include <fmt/format.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ constexpr std::size_t most_numbers = 1u << 16;
 
 // A call of libfabric that is under way. Its context comes first: the provider hands that address back.
 struct FabricPort::Operation {
-  enum class Kind : std::uint8_t { receive, message, put };
+  enum class Kind : std::uint8_t { receive, message, put, get, atomic };
   fi_context2 context{};
   Kind kind = Kind::receive;
   std::uint32_t engine = 0;
@@ -35,7 +36,16 @@ struct FabricPort::Operation {
   RegisteredRange* range = nullptr;
   std::size_t bytes = 0;
   Put put;
+  Get get;
+  Atomic atomic; // its numbers lie in the block
 };
+
+namespace {
+
+// In the block of an atomic, which the provider may want registered.
+enum AtomicPlace : std::size_t { place_of_value, place_of_expected, place_of_old };
+
+} // namespace
 
 struct FabricPort::Event {
   enum class Kind : std::uint8_t { arrived, flagged, completed };
@@ -51,6 +61,17 @@ struct FabricPort::User {
   std::int64_t under_way = 0;
   std::deque<Event> inbox;
 };
+
+namespace {
+
+// A provider may announce atomics and have none of these.
+bool does_atomics(fid_ep* endpoint) {
+  std::size_t adds = 0, swaps = 0;
+  return fi_fetch_atomicvalid(endpoint, FI_INT64, FI_SUM, &adds) == 0 &&
+         fi_compare_atomicvalid(endpoint, FI_INT64, FI_CSWAP, &swaps) == 0 && adds > 0 && swaps > 0;
+}
+
+} // namespace
 
 FabricPort::FabricPort(const PortOptions& options) : options_(options) {}
 
@@ -72,6 +93,7 @@ Status FabricPort::open_engines() {
   const std::int32_t wanted = std::clamp(options_.engines, 1, most_engines);
   for (std::int32_t engine = 0; engine < wanted; ++engine) endpoints_.push_back(TRY(open_engine()));
   registrations_ = std::make_unique<Registrations>(*domain_, endpoints_);
+  rules_.has_atomics = rules_.has_atomics && does_atomics(endpoints_.front());
   return post_receives();
 }
 
@@ -282,15 +304,41 @@ void FabricPort::send(FabricUser& user, PeerId peer, std::size_t engine, const W
   start(message);
 }
 
-void FabricPort::put(FabricUser& user, const Put& put, void* operation) {
+FabricPort::Operation* FabricPort::take_access(FabricUser& user, PeerId peer, std::size_t engine, void* token) {
   Operation* const made = take_operation();
-  made->kind = Operation::Kind::put;
-  made->engine = static_cast<std::uint32_t>(put.engine);
-  made->peer = put.peer;
+  made->engine = static_cast<std::uint32_t>(engine);
+  made->peer = peer;
   made->user = &user_of(user);
-  made->token = operation;
-  made->put = put;
+  made->token = token;
   ++made->user->under_way;
+  return made;
+}
+
+void FabricPort::put(FabricUser& user, const Put& put, void* operation) {
+  Operation* const made = take_access(user, put.peer, put.engine, operation);
+  made->kind = Operation::Kind::put;
+  made->put = put;
+  start(made);
+}
+
+void FabricPort::get(FabricUser& user, const Get& get, void* operation) {
+  Operation* const made = take_access(user, get.peer, get.engine, operation);
+  made->kind = Operation::Kind::get;
+  made->get = get;
+  start(made);
+}
+
+void FabricPort::change(FabricUser& user, const Atomic& atomic, void* operation) {
+  Operation* const made = take_access(user, atomic.peer, atomic.engine, operation);
+  made->kind = Operation::Kind::atomic;
+  made->atomic = atomic;
+  made->block = take_block(made->range);
+  if (!made->block) {
+    fail(*made, FI_ENOMEM);
+    return give_operation(made);
+  }
+  const std::array<std::int64_t, 3> numbers = {atomic.value, atomic.expected, 0};
+  std::memcpy(made->block, numbers.data(), sizeof numbers);
   start(made);
 }
 
@@ -314,6 +362,8 @@ long FabricPort::post(Operation& o) {
   case Operation::Kind::receive: return fi_recv(endpoint, o.block, o.bytes, block_memory, FI_ADDR_UNSPEC, &o.context);
   case Operation::Kind::message:
     return fi_send(endpoint, o.block, o.bytes, block_memory, peers_[at(o.peer)].of_engine[o.engine], &o.context);
+  case Operation::Kind::get: return post_get(o);
+  case Operation::Kind::atomic: return post_atomic(o);
   case Operation::Kind::put: break;
   }
   iovec local{const_cast<std::byte*>(o.put.data), static_cast<std::size_t>(o.put.bytes)};
@@ -330,6 +380,25 @@ long FabricPort::post(Operation& o) {
   message.data = o.put.flag ? o.put.flag->word() : 0;
   const std::uint64_t flags = (o.put.flag ? FI_REMOTE_CQ_DATA : 0) | (o.put.delivered ? FI_DELIVERY_COMPLETE : 0);
   return fi_writemsg(endpoint, &message, flags | FI_COMPLETION);
+}
+
+long FabricPort::post_get(Operation& o) {
+  void* const target = o.get.target ? fi_mr_desc(o.get.target->at(o.engine)) : nullptr;
+  return fi_read(endpoints_[o.engine], o.get.data, static_cast<std::size_t>(o.get.bytes), target,
+                 peers_[at(o.peer)].of_engine[o.engine], o.get.address, o.get.key, &o.context);
+}
+
+long FabricPort::post_atomic(Operation& o) {
+  fid_ep* const endpoint = endpoints_[o.engine];
+  void* const memory = o.range ? fi_mr_desc(o.range->at(o.engine)) : nullptr;
+  auto* const numbers = reinterpret_cast<std::int64_t*>(o.block);
+  const fi_addr_t peer = peers_[at(o.peer)].of_engine[o.engine];
+  std::int64_t* const old = numbers + place_of_old;
+  if (o.atomic.kind == Atomic::Kind::add)
+    return fi_fetch_atomic(endpoint, numbers + place_of_value, 1, memory, old, memory, peer, o.atomic.address,
+                           o.atomic.key, FI_INT64, FI_SUM, &o.context);
+  return fi_compare_atomic(endpoint, numbers + place_of_value, 1, memory, numbers + place_of_expected, memory, old,
+                           memory, peer, o.atomic.address, o.atomic.key, FI_INT64, FI_CSWAP, &o.context);
 }
 
 // Those that waited for room, in order; a peer without room is passed over.
@@ -433,6 +502,8 @@ void FabricPort::take_flag(std::uint32_t word, FabricUser& current) {
 void FabricPort::finish(Operation* operation, FabricUser& current) {
   User* const user = operation->user;
   void* const token = operation->token;
+  if (user && operation->kind == Operation::Kind::atomic)
+    std::memcpy(operation->atomic.old, operation->block + place_of_old * sizeof(std::int64_t), sizeof(std::int64_t));
   give_operation(operation);
   if (!user) return;
   --user->under_way;

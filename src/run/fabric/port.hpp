@@ -100,6 +100,28 @@ class FabricPort {
   };
   void put(FabricUser& user, const Put& put, void* operation);
 
+  struct Get {
+    PeerId peer = 0;
+    std::size_t engine = 0;
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    RegisteredRange* target = nullptr; // of the data, where rules().registers_sources
+    std::uint64_t address = 0, key = 0;
+  };
+  void get(FabricUser& user, const Get& get, void* operation);
+
+  // Of 64-bit integers; only where rules().has_atomics.
+  struct Atomic {
+    enum class Kind : std::uint8_t { add, compare_and_swap };
+    Kind kind = Kind::add;
+    PeerId peer = 0;
+    std::size_t engine = 0;
+    std::uint64_t address = 0, key = 0;
+    std::int64_t value = 0, expected = 0;
+    std::int64_t* old = nullptr;
+  };
+  void change(FabricUser& user, const Atomic& atomic, void* operation);
+
   // Moves what can be moved, and hands events to `user`.
   bool progress(FabricUser& user);
   // Those of this user that the provider has not taken yet are never started: their memory may be freed.
@@ -143,8 +165,11 @@ class FabricPort {
   Status add_blocks();
   User& user_of(FabricUser& user);
 
+  Operation* take_access(FabricUser& user, PeerId peer, std::size_t engine, void* token);
   void start(Operation* operation);
   long post(Operation& operation);
+  long post_get(Operation& operation);
+  long post_atomic(Operation& operation);
   bool start_waiting();
   bool poll(std::size_t engine, FabricUser& current);
   void finish(Operation* operation, FabricUser& current);

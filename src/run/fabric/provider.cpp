@@ -9,6 +9,7 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::fabric {
@@ -60,10 +61,10 @@ class LibrarySettings {
 };
 
 // fi_getinfo() with our wishes. Null: no provider has them.
-fi_info* ask(const FabricLibrary& library, const std::string& provider, bool delivery) {
+fi_info* ask(const FabricLibrary& library, const std::string& provider, bool delivery, bool atomics = false) {
   fi_info* const hints = library.dupinfo(nullptr); // an empty one
   if (!hints) return nullptr;
-  hints->caps = FI_MSG | FI_RMA;
+  hints->caps = FI_MSG | FI_RMA | (atomics ? FI_ATOMIC : 0);
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->mr_mode = static_cast<int>(wanted_mr_mode);
@@ -135,8 +136,10 @@ Status FabricDomain::choose(const ProviderWish& wish) {
             ? std::string("no provider of libfabric has both messages and puts to remote memory here")
             : fmt::format("the provider {} of libfabric has no puts to remote memory here", wish.provider),
         {}, "see `fi_info -c FI_RMA -t FI_EP_RDM`, or use the network mpi");
+  const bool has_atomics = wish.atomics && add_atomics();
   rules_ = rules_of(*info_);
-  if (fi_info* const delivering = ask(library_, info_->fabric_attr->prov_name, true)) {
+  rules_.has_atomics = has_atomics;
+  if (fi_info* const delivering = ask(library_, info_->fabric_attr->prov_name, true, has_atomics)) {
     rules_.delivers = true;
     library_.freeinfo(delivering);
   }
@@ -146,6 +149,22 @@ Status FabricDomain::choose(const ProviderWish& wish) {
                                       provider()),
                           {}, "use the network mpi");
   return Nothing{};
+}
+
+// The description of the same provider and interface with atomics, if there is one.
+bool FabricDomain::add_atomics() {
+  fi_info* const all = ask(library_, info_->fabric_attr->prov_name, false, true);
+  fi_info* same = nullptr;
+  for (const fi_info* each = all; each && !same; each = each->next) {
+    const bool named = each->domain_attr->name && info_->domain_attr->name;
+    if (std::string_view(each->fabric_attr->prov_name) == info_->fabric_attr->prov_name &&
+        (!named || std::string_view(each->domain_attr->name) == info_->domain_attr->name))
+      same = library_.dupinfo(each);
+  }
+  if (all) library_.freeinfo(all);
+  if (!same) return false;
+  library_.freeinfo(std::exchange(info_, same));
+  return true;
 }
 
 Status FabricDomain::open_objects(const ProviderWish& wish) {

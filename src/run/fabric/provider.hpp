@@ -27,6 +27,7 @@ struct ProviderRules {
   bool sends_after_puts = false; // a message arrives after the data of puts that were started before it
   bool puts_carry_data = false;  // 32 bits that the target gets with the put's last byte
   bool delivers = false;         // FI_DELIVERY_COMPLETE: an operation completes when the target has its data
+  bool has_atomics = false;      // was asked for, and the provider has it
   std::size_t inject_bytes = 0;
 
   // Whether puts can be flagged at all.
@@ -39,7 +40,8 @@ struct ProviderWish {
   std::string provider;       // as fi_info -l names it: "tcp;ofi_rxm". Empty: the first that is fit, or of FI_PROVIDER
   bool one_machine = false;   // all processes run on this machine: its loopback interface serves
   std::int32_t processes = 2; // that may be met
-  std::int32_t engines = 1;   // addresses of each
+  bool atomics = false;       // if the provider has them, even where its puts are then not ordered
+  std::int32_t engines = 1;   // addresses of each process
 };
 
 // A fabric, a domain of it and its table of addresses. Closed in that order.
@@ -63,6 +65,7 @@ class FabricDomain {
  private:
   explicit FabricDomain(const FabricLibrary& library) : library_(library) {}
   Status choose(const ProviderWish& wish);
+  bool add_atomics();
   Status open_objects(const ProviderWish& wish);
 
   const FabricLibrary& library_;

@@ -145,7 +145,9 @@ bool FabricRemoteMemory::issue(Rank target, std::int32_t number, Channel& channe
            true;
   channel.queue.pop_front();
   const bool ordered = static_cast<std::uint64_t>(request.bytes) <= rules.ordered_bytes && rules.sends_after_puts;
-  const bool flags_itself = request.flag && rules.puts_carry_data && channel.their_number.has_value();
+  // The data of an unordered put may overtake what was put before, where that was taken as ordered.
+  const bool flags_itself = request.flag && rules.puts_carry_data && channel.their_number.has_value() &&
+                            (ordered || rules.ordered_bytes == 0);
   FabricPort::Put put;
   put.peer = *peer_of(target);
   put.engine = engine_of(number);

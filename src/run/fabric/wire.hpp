@@ -19,7 +19,10 @@ enum class WireKind : std::uint8_t {
   done,     // a put has been delivered: of providers that give puts no data
   grant,
   flag,
-  fail // of remote memory (fabric/remote_memory.hpp)
+  fail, // of remote memory (fabric/remote_memory.hpp)
+  flush,
+  flushed,
+  meet // of accesses by users' programs, which send flags too (fabric/remote_access.hpp)
 };
 
 // Of a message or of a place for its bytes. All processes of a job have one architecture.

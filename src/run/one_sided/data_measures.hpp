@@ -28,6 +28,7 @@ class DataMeasures {
     if (name == "put") return put(bytes);
     if (name == "put_fence") return put_fence(bytes);
     if (name == "put_quiet") return access(bytes, true);
+    if (name == "put_flag") return put_flag(bytes);
     if (name == "get") return get(bytes);
     if (name == "put_bandwidth") return bandwidth(bytes, true, false);
     if (name == "get_bandwidth") return bandwidth(bytes, false, false);
@@ -99,6 +100,25 @@ class DataMeasures {
           .figures(1);
     else
       return not_applicable("the library has no fence that orders puts without ending them");
+  }
+
+  Result<OneSidedFigures> put_flag(std::int64_t bytes) {
+    if constexpr (HasFlaggedPut<L>) {
+      const Moved moved{bytes, true, true};
+      const auto send = [&] { library_.put_flag(peer(), 0, bytes); };
+      const auto wait = [&] { library_.wait_flag(peer()); };
+      return sampler_
+          .sampled(
+              bytes, [&](std::uint64_t seed) { prepare(moved, seed); },
+              [&](std::int64_t times) {
+                if (is_origin()) return looped(times, [&] { send(), wait(); });
+                return is_target() ? looped(times, [&] { wait(), send(); }) : 0.0;
+              },
+              [&](std::uint64_t seed) { return check(moved, seed); })
+          .figures(2);
+    } else {
+      return not_applicable("the library has no put with a flag");
+    }
   }
 
   Result<OneSidedFigures> get(std::int64_t bytes) {

@@ -17,6 +17,7 @@
 //   puts_before_quiet                     a put before close() is put(), as programs of this library write it
 //   tells_no_arrival                      close() says that the source may be changed, and no more
 //   blocks                                start_put() and start_get() are blocking: the library has no others
+//   void put_flag(peer, offset, bytes), wait_flag(peer)      a blocking put that the peer learns of, and that it waits for
 //   void fence(peer)                      later puts to this rank come later
 //   void expose(peer, follows_own_access), conceal(peer)     of the target, where it takes part in each access
 //   std::int64_t fetch_add(peer, value), compare_and_swap(peer, expected, value), swap(peer, value)
@@ -55,6 +56,11 @@ concept HasPutsBeforeQuiet = requires {
 template <class L>
 concept HasNonBlocking = !requires {
   L::blocks;
+};
+template <class L>
+concept HasFlaggedPut = requires(L library) {
+  library.put_flag(0, 0, 0);
+  library.wait_flag(0);
 };
 template <class L>
 concept HasFence = requires(L library) {

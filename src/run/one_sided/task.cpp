@@ -43,6 +43,7 @@ Result<OneSidedTask> one_sided_task_of(const nlohmann::json& given, std::int32_t
   OneSidedTask task;
   given.at("backend").get_to(task.backend);
   task.image = given.value("image", "");
+  task.options = given.value("options", "");
   task.windows = given.value("windows", task.windows);
   task.synchronisations = given.value("synchronisations", task.synchronisations);
   given.at("measured").get_to(task.measures);

@@ -1,6 +1,6 @@
 // What is measured of a library of one-sided communication.
 //
-//   {"task": "one_sided", "backend": "mpi", "image": "liboshmem.so.40",
+//   {"task": "one_sided", "backend": "mpi", "image": "liboshmem.so.40", "options": "provider=shm",
 //    "windows": ["allocate"], "synchronisations": ["flush"],     of mpi alone
 //    "measured": ["put", "barrier"], "sizes": [8, 65536], "window": 64,
 //    "span": 67108864,                                           most bytes that a window of messages covers
@@ -30,10 +30,11 @@ struct MeasureRow {
 };
 
 // In the order in which they are measured.
-inline constexpr std::array<MeasureRow, 19> measure_rows = {{
+inline constexpr std::array<MeasureRow, 20> measure_rows = {{
     {"put", true, true},           // until the source may be changed
     {"put_fence", true, true},     // and later puts to this rank come later
     {"put_quiet", true, true},     // until the target has the data
+    {"put_flag", true, true},      // until the target sees the flag: half of to and fro
     {"get", true, true},           // until the data are here
     {"put_bandwidth", true, true}, // a window of non-blocking puts, until the target has all
     {"get_bandwidth", true, true}, // likewise
@@ -54,7 +55,8 @@ inline constexpr std::array<MeasureRow, 19> measure_rows = {{
 
 struct OneSidedTask {
   std::string backend;
-  std::string image; // the shared library to open, where the back end needs one beside MPI
+  std::string image;   // the shared library to open, where the back end needs one beside MPI
+  std::string options; // words for that library
   std::vector<std::string> windows, synchronisations, measures;
   std::vector<std::int64_t> sizes;
   std::int64_t window = 64;

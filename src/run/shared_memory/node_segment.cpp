@@ -1,16 +1,11 @@
 #include "shared_memory/node_segment.hpp"
 
-#include "base/hash.hpp"
-
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
-#include <string_view>
 #include <utility>
 
 namespace kumihimo::shared_memory {
@@ -39,20 +34,6 @@ std::int64_t shared_memory_limit_bytes() {
   struct statvfs facts {};
   if (statvfs("/dev/shm", &facts) != 0) return 0;
   return static_cast<std::int64_t>(facts.f_bavail) * static_cast<std::int64_t>(facts.f_frsize) / 2;
-}
-
-std::int64_t kernel_number() {
-  std::string boot;
-  if (!std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot) || boot.empty()) return no_machine_number;
-  return static_cast<std::int64_t>(hash_of(boot) >> 1);
-}
-
-std::int64_t machine_number() {
-  std::array<char, 256> host{};
-  const std::int64_t kernel = kernel_number();
-  if (kernel == no_machine_number || gethostname(host.data(), host.size() - 1) != 0) return no_machine_number;
-  const auto boot = static_cast<std::uint64_t>(kernel);
-  return static_cast<std::int64_t>(mixed(hash_of(std::string_view(host.data())), boot) >> 1);
 }
 
 Result<std::unique_ptr<NodeSegment>> NodeSegment::create(const mpi::Library& library, mpi::Handle node,

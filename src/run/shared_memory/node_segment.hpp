@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "mpi/library.hpp"
 #include "shared_memory/channel_layout.hpp"
+#include "shared_memory/machine_number.hpp"
 #include "shared_memory/shared_file.hpp"
 
 #include <cstdint>
@@ -23,15 +24,6 @@ RingShape ring_shape_for(std::int32_t ranks, std::int64_t limit_bytes);
 
 // Half of what is free in /dev/shm now.
 std::int64_t shared_memory_limit_bytes();
-
-// A number that all processes of one running system share, from its host name and boot id; no_machine_number if the
-// system gives none. Two processes with the same number may still not see each other's memory; that shows when they
-// try.
-inline constexpr std::int64_t no_machine_number = 0;
-std::int64_t machine_number();
-// The same of its boot id alone: containers and network namespaces have host names of their own and one kernel, so the
-// same processors.
-std::int64_t kernel_number();
 
 class NodeSegment {
  public:

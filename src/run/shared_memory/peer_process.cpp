@@ -1,6 +1,7 @@
 #include "shared_memory/peer_process.hpp"
 
 #include "base/hash.hpp"
+#include "shared_memory/machine_number.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -47,9 +48,12 @@ State state_of(const char* process) {
   return found;
 }
 
+// The first pid namespace has the same number on every machine, so the machine's boot counts, too.
 std::int64_t own_id_space() {
   struct stat facts {};
-  return stat("/proc/self/ns/pid", &facts) == 0 ? static_cast<std::int64_t>(facts.st_ino) : 0;
+  const std::int64_t kernel = kernel_number();
+  if (kernel == no_machine_number || stat("/proc/self/ns/pid", &facts) != 0) return 0;
+  return static_cast<std::int64_t>(mixed(static_cast<std::uint64_t>(kernel), facts.st_ino) >> 1);
 }
 
 } // namespace

@@ -9,7 +9,7 @@ namespace kumihimo::shared_memory {
 
 struct PeerProcess {
   std::int64_t id = 0;
-  std::int64_t id_space = 0; // pid namespace: in another one the id is another process's; 0: unknown
+  std::int64_t id_space = 0; // of a machine, its pid namespace: in another one the id is another process's; 0: unknown
   std::int64_t begun = 0;    // ids come again
 };
 PeerProcess own_process();

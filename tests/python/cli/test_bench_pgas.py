@@ -76,6 +76,20 @@ def test_coarrays(kumihimo, installation, family, tmp_path):
     assert {row["measure"] for row in results(ended) if row.get("right")} == set(asked[1].split(","))
 
 
+@pytest.mark.parametrize("options", ["engines=2", "provider=shm", "provider=net"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_remote_memory_of_programs(kumihimo, installation, family, tmp_path, options):
+    here("fabric", installation, tmp_path)
+    asked = ("fabric", "--fabric", options, "--mpi", family, *QUICK, "--json")
+    ended = kumihimo("bench", "pgas", *asked, timeout_seconds=300)
+    assert ended.code == 0, ended.err + ended.out
+    right = {row["measure"] for row in results(ended) if row.get("right")}
+    wanted = {"put", "put_quiet", "put_flag", "get", "put_bandwidth", "get_bandwidth", "put_both_ways", "put_rate"}
+    wanted |= {"put_overlap", "get_overlap", "barrier"}
+    has_atomics = "net" not in options
+    assert right == wanted | ({"fetch_add", "compare_and_swap", "fetch_add_contended"} if has_atomics else set())
+
+
 def test_a_table_beside_what_was_published(kumihimo):
     asked = ("--bytes", "4", "--seconds", "1ms", "--measures", "put_quiet,get,barrier", "--published")
     ended = kumihimo("bench", "pgas", "mpi", *asked, timeout_seconds=120)
@@ -87,7 +101,7 @@ def test_a_table_beside_what_was_published(kumihimo):
 @pytest.mark.parametrize(
     "words, said",
     [
-        (("upc",), "a library must be one of mpi, shmem, coarrays, own (got 'upc')"),
+        (("upc",), "a library must be one of mpi, shmem, coarrays, own, fabric (got 'upc')"),
         (("--ranks", "1"), "one-sided communication needs at least 2 ranks (got 1)"),
         (("--measures", "puts"), "--measures must name measures or groups"),
         (("--bytes", "6"), "--bytes must be multiples of 4 up to 1GiB (got 6 B)"),
@@ -99,6 +113,7 @@ def test_a_table_beside_what_was_published(kumihimo):
         (("--format", "imb"), "--format must be one of table, json, osu, csv"),
         (("shmem", "--shmem", "/nowhere.so"), "--shmem must be the path of an OpenSHMEM library"),
         (("coarrays", "--caf", "no_such_caf"), "--caf must name a Fortran compiler that is here"),
+        (("fabric", "--fabric", "speed=9"), "options of remote memory are provider, engines, atomics and progress"),
         (("own", "--bytes", "8"), "no network of this build has remote memory of its own"),
     ],
 )

@@ -34,11 +34,14 @@ enum class Wrong {
 // The memories of all ranks.
 struct Heap {
   explicit Heap(std::int32_t ranks) : meeting(ranks), memory(static_cast<std::size_t>(ranks)), local(memory.size()) {
-    for (std::int32_t r = 0; r < ranks; ++r) counters.push_back(std::make_unique<std::atomic<std::int64_t>>(0));
+    for (std::int32_t r = 0; r < ranks; ++r) {
+      counters.push_back(std::make_unique<std::atomic<std::int64_t>>(0));
+      flags.push_back(std::make_unique<std::atomic<std::int64_t>>(0));
+    }
   }
   std::barrier<> meeting;
   std::vector<std::vector<std::byte>> memory, local;
-  std::vector<std::unique_ptr<std::atomic<std::int64_t>>> counters;
+  std::vector<std::unique_ptr<std::atomic<std::int64_t>>> counters, flags;
 };
 
 class ThreadLibrary {
@@ -69,6 +72,13 @@ class ThreadLibrary {
   }
   void put(std::int32_t peer, std::int64_t offset, std::int64_t bytes) { start_put(peer, offset, bytes); }
   void get(std::int32_t peer, std::int64_t offset, std::int64_t bytes) { start_get(peer, offset, bytes); }
+  void put_flag(std::int32_t peer, std::int64_t offset, std::int64_t bytes) {
+    start_put(peer, offset, bytes);
+    ++*heap_.flags[at(peer)];
+  }
+  void wait_flag(std::int32_t) { // of the one peer
+    for (++waited_; *heap_.flags[at(rank_)] < waited_;) std::this_thread::yield();
+  }
   void fence(std::int32_t) {}
   std::int64_t fetch_add(std::int32_t peer, std::int64_t value) {
     const bool loses = wrong_ == Wrong::lost_add && ++calls_ % 50 == 0; // returns what would be right
@@ -118,7 +128,7 @@ class ThreadLibrary {
   Heap& heap_;
   std::int32_t rank_;
   Wrong wrong_;
-  std::int64_t calls_ = 0;
+  std::int64_t calls_ = 0, waited_ = 0;
 };
 
 OneSidedTask task_of(std::vector<std::string> measures, std::vector<std::int64_t> sizes) {
@@ -206,6 +216,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Sabotage{Wrong::flipped_byte, "put_fence"}, Sabotage{Wrong::flipped_byte, "put_bandwidth"},
                       Sabotage{Wrong::flipped_byte, "put_both_ways"}, Sabotage{Wrong::flipped_byte, "put_rate"},
                       Sabotage{Wrong::flipped_byte, "put_overlap"}, Sabotage{Wrong::never_arrives, "put"},
+                      Sabotage{Wrong::flipped_byte, "put_flag"}, Sabotage{Wrong::never_arrives, "put_flag"},
                       Sabotage{Wrong::beyond_end, "put"}, Sabotage{Wrong::beyond_end, "put_bandwidth"},
                       Sabotage{Wrong::stale_get, "get"}, Sabotage{Wrong::stale_get, "get_bandwidth"},
                       Sabotage{Wrong::stale_get, "get_overlap"}, Sabotage{Wrong::lost_add, "fetch_add"},

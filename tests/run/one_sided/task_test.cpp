@@ -34,7 +34,8 @@ TEST(OneSidedTask, RefusesWhatCannotBeMeasured) {
 
 TEST(OneSidedTask, BackEndsAreFoundByName) {
   EXPECT_TRUE(find_backend("shmem").ok());
-  EXPECT_EQ(find_backend("upc").error().sentence(), "a back end must be one of mpi, shmem, coarrays, own (got 'upc')");
+  EXPECT_EQ(find_backend("upc").error().sentence(),
+            "a back end must be one of mpi, shmem, coarrays, own, fabric (got 'upc')");
 }
 
 TEST(OneSidedTask, PairsBeginAtRank0) {

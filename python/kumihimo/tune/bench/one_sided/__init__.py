@@ -1,4 +1,4 @@
-"""One-sided communication measured: MPI windows, OpenSHMEM, Fortran coarrays and our own remote memory.
+"""One-sided communication measured: MPI windows, OpenSHMEM, Fortran coarrays and remote memory of our own.
 
 Each is a back end of the bench driver (src/run/one_sided). `libraries`: what each back end needs, and whether it is
 here. `launches`: launches by turns, joined. `published`: figures of Blue Waters. `formats`: the columns of OSU's
@@ -12,6 +12,7 @@ MEASURES = {
     "put": "put, until its source may be changed",
     "put_fence": "put and fence: later puts come later",
     "put_quiet": "put, until the target has the data",
+    "put_flag": "put with a flag, until the target sees it",
     "get": "get",
     "put_bandwidth": "bandwidth of puts",
     "get_bandwidth": "bandwidth of gets",
@@ -31,7 +32,7 @@ MEASURES = {
 }
 WITHOUT_SIZE = ("fetch_add", "compare_and_swap", "swap", "fetch_add_contended", "fence", "barrier")
 GROUPS = {
-    "latency": ("put", "put_fence", "put_quiet", "get", "fence"),
+    "latency": ("put", "put_fence", "put_quiet", "put_flag", "get", "fence"),
     "bandwidth": ("put_bandwidth", "get_bandwidth", "put_both_ways"),
     "rate": ("put_rate",),
     "overlap": ("put_overlap", "get_overlap"),

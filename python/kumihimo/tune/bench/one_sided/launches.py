@@ -95,6 +95,7 @@ def launched(contestant: Contestant, task: dict, ranks: int, seconds: float, adv
         try:
             start(
                 {**asked, "backend": contestant.backend, "image": contestant.found.image, "task": "one_sided"}
+                | {"options": contestant.found.options}
                 | {"library": str(contestant.installation.library)},
                 contestant.installation,
                 Launcher(ranks, contestant.installation, seconds, settings=unset(settings)),

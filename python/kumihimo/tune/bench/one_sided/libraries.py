@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo.processes import child_output
+from kumihimo.processes import child_output, package_files
 from kumihimo.processes.mpi import LIBRARY_FOLDERS, Installation
 from kumihimo.text.errors import Failed, failed, wrong_value
 
@@ -18,18 +18,22 @@ COMPILE_SECONDS = 120
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line says of libraries: `shmem`, a path; `caf`, a command. `folder`: for what is compiled."""
+    """What the command line says of libraries: `shmem`, a path; `caf`, a command; `fabric`, options of the library of
+    remote memory. `folder`: for what is compiled."""
 
     folder: Path
     shmem: str | None = None
     caf: str | None = None
+    fabric: str = ""
 
 
 @dataclass(frozen=True)
 class FoundLibrary:
-    """`image`: the shared library that the bench driver opens. `settings`: of the environment of its processes."""
+    """`image`: the shared library that the bench driver opens, `options`: words for it. `settings`: of the environment
+    of its processes."""
 
     image: str = ""
+    options: str = ""
     settings: dict[str, str] = field(default_factory=dict)
 
 
@@ -50,7 +54,7 @@ def find_shmem(installation: Installation, asked: Asked, span: int) -> FoundLibr
         )
     heap = 3 * span + (32 << 20)  # two buffers, half of one for sums, and what the library takes itself
     # One arena: Open MPI registers each writable mapping that has no name, and has room for 32.
-    return FoundLibrary(str(path.absolute()), {"SHMEM_SYMMETRIC_SIZE": str(heap), "MALLOC_ARENA_MAX": "1"})
+    return FoundLibrary(str(path.absolute()), settings={"SHMEM_SYMMETRIC_SIZE": str(heap), "MALLOC_ARENA_MAX": "1"})
 
 
 def shmem_beside(installation: Installation) -> Path | None:
@@ -110,12 +114,17 @@ def find_own(installation: Installation, asked: Asked, span: int) -> FoundLibrar
     return FoundLibrary()  # the bench driver says whether a network has it
 
 
+def find_fabric(installation: Installation, asked: Asked, span: int) -> FoundLibrary:
+    return FoundLibrary(str(package_files.library("kumihimo_remote_memory")), asked.fabric)
+
+
 # By the names of the bench driver's back ends (src/run/one_sided/backends.def).
 ROWS: dict[str, Callable[[Installation, Asked, int], FoundLibrary]] = {
     "mpi": find_mpi,
     "shmem": find_shmem,
     "coarrays": find_coarrays,
     "own": find_own,
+    "fabric": find_fabric,
 }
 
 

@@ -1,0 +1,722 @@
+#include "fabric/remote_access.hpp"
+
+#include "base/hash.hpp"
+#include "shared_memory/machine_number.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace kumihimo::fabric {
+namespace {
+
+constexpr std::uint32_t key_mark = 0x4b4d484b;
+constexpr std::uint32_t only_network = 1; // the port has no other user
+constexpr std::int32_t turns_of_clock = 64, turns_of_spinning = 50;
+constexpr std::int32_t in_barrier = -2; // in place of the rank that is watched
+constexpr std::chrono::milliseconds time_between_lookups{250}, time_between_probes{1000};
+
+// What ranks tell each other before they open a provider, and after.
+struct Greeting {
+  std::int32_t rank = 0, ranks = 0;
+  std::int64_t machine = 0;
+  std::uint64_t network_space = 0;
+};
+struct Opening {
+  std::int32_t failed = 0, code = 0, card_bytes = 0, engines = 0, atomics = 0;
+  char provider[64] = {};
+  char problem[256] = {};
+};
+
+std::uint64_t own_network_space() {
+  struct stat facts {};
+  return stat("/proc/self/ns/net", &facts) == 0 ? facts.st_ino : 0;
+}
+
+std::uint64_t sum_of(const AccessKey& key) {
+  std::uint64_t sum = mixed(std::uint64_t{key.mark} << 32 | key.rank, key.address);
+  sum = mixed(sum, static_cast<std::uint64_t>(key.bytes));
+  for (const std::uint64_t each : key.of_engine) sum = mixed(sum, each);
+  return sum;
+}
+
+AccessOutcome bad(std::string rule, const Got& got) {
+  return {AccessCode::bad_argument, wrong_value(std::move(rule), got).sentence()};
+}
+
+AccessOutcome outcome_of(const Error& error) {
+  const bool is_missing = error.kind == Error::Kind::not_applicable;
+  return {is_missing ? AccessCode::not_supported : AccessCode::failed, error.sentence()};
+}
+
+template <class Item>
+Result<std::vector<Item>> exchanged(const RemoteAccess::Exchange& exchange, const Item& mine, std::int32_t ranks) {
+  std::vector<Item> all(static_cast<std::size_t>(ranks));
+  if (const int code = exchange(&mine, all.data(), sizeof mine); code != 0)
+    return failed("the program's exchange between the ranks failed", fmt::format("it returned {}", code));
+  return all;
+}
+
+// Whether all ranks can use this machine's loopback interface.
+Result<bool> is_one_machine(std::int32_t rank, std::int32_t ranks, const RemoteAccess::Exchange& exchange) {
+  const Greeting mine{rank, ranks, shared_memory::machine_number(), own_network_space()};
+  const std::vector<Greeting> all = TRY(exchanged(exchange, mine, ranks));
+  bool one = mine.machine != shared_memory::no_machine_number;
+  for (std::int32_t r = 0; r < ranks; ++r) {
+    const Greeting& other = all[static_cast<std::size_t>(r)];
+    if (other.rank != r || other.ranks != ranks)
+      return wrong_value("the exchange must give what each rank gave, in the order of ranks",
+                         fmt::format("rank {} of {} at place {} of {}", other.rank, other.ranks, r, ranks));
+    one = one && other.machine == mine.machine && other.network_space == mine.network_space;
+  }
+  return one;
+}
+
+Opening opening_of(const Result<std::unique_ptr<FabricPort>>& port) {
+  Opening mine;
+  const auto copy = [](auto& to, const std::string& text) { text.copy(to, sizeof to - 1); };
+  if (!port) {
+    mine.failed = 1, mine.code = static_cast<std::int32_t>(port.error().kind);
+    copy(mine.problem, port.error().sentence());
+    return mine;
+  }
+  mine.card_bytes = static_cast<std::int32_t>((*port)->card().size());
+  mine.engines = static_cast<std::int32_t>((*port)->engines());
+  mine.atomics = (*port)->rules().has_atomics;
+  copy(mine.provider, (*port)->provider());
+  return mine;
+}
+
+// Every rank gets the same answer, and the one that failed its own words.
+Status agree(const Opening& mine, const std::vector<Opening>& all) {
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (all[r].failed != 0) {
+      Error error = failed(fmt::format("rank {} could not open a provider", r), all[r].problem);
+      error.kind = static_cast<Error::Kind>(all[r].code);
+      return error;
+    }
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (std::string_view(all[r].provider) != mine.provider || all[r].card_bytes != mine.card_bytes ||
+        all[r].engines != mine.engines || all[r].atomics != mine.atomics)
+      return not_applicable(fmt::format("all ranks must have the same provider, engines and atomics, and rank {} has "
+                                        "{} with {}, this one {} with {}",
+                                        r, all[r].provider, all[r].engines, mine.provider, mine.engines),
+                            {}, "give all ranks the same options");
+  return Nothing{};
+}
+
+} // namespace
+
+// --- opening and closing
+
+Result<std::unique_ptr<RemoteAccess>> RemoteAccess::open(std::int32_t rank, std::int32_t ranks,
+                                                         const Exchange& exchange, Result<AccessOptions> asked) {
+  if (ranks < 1 || rank < 0 || rank >= ranks)
+    return wrong_value("the rank must be from 0 to the number of ranks - 1", fmt::format("rank {} of {}", rank, ranks));
+  AccessOptions options = asked ? *asked : AccessOptions{};
+  options.port.provider.one_machine = TRY(is_one_machine(rank, ranks, exchange));
+  options.port.provider.processes = ranks;
+  Result<std::unique_ptr<FabricPort>> port =
+      asked ? FabricPort::open(options.port) : Result<std::unique_ptr<FabricPort>>(asked.error());
+  const Opening mine = opening_of(port);
+  const std::vector<Opening> openings = TRY(exchanged(exchange, mine, ranks));
+  if (Status status = agree(mine, openings); !status) return port ? status.error() : port.error();
+  std::unique_ptr<RemoteAccess> made(new RemoteAccess(std::move(*port), rank, ranks, options));
+  const std::vector<std::byte> card = made->port_->card();
+  made->card_bytes_ = card.size();
+  made->cards_.resize(card.size() * static_cast<std::size_t>(ranks));
+  if (const int code = exchange(card.data(), made->cards_.data(), card.size()); code != 0)
+    return failed("the program's exchange between the ranks failed", fmt::format("it returned {}", code));
+  if (options.progress.count() > 0) {
+    sigset_t all, before; // signals are for the program's own threads
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    made->helper_ = std::jthread([access = made.get()](const std::stop_token& stop) { access->help(stop); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  return made;
+}
+
+RemoteAccess::RemoteAccess(std::unique_ptr<FabricPort> port, std::int32_t rank, std::int32_t ranks,
+                           const AccessOptions& options)
+    : port_(std::move(port)), rank_(rank), ranks_(ranks), options_(options) {
+  port_->attach(*this, only_network);
+  number_ = port_->take_number(*this, this).value_or(0); // the first one of a new port: the same everywhere
+}
+
+RemoteAccess::~RemoteAccess() {
+  if (helper_.joinable()) helper_.request_stop(), helper_.join();
+  const std::lock_guard lock(port_->mutex());
+  for (auto& [sum, region] : own_) port_->registrations().release(region.range, false);
+  port_->detach(*this);
+}
+
+AccessOutcome RemoteAccess::close(double seconds) {
+  const Clock::time_point start = Clock::now();
+  const auto left = [&] {
+    return seconds < 0 ? seconds : std::max(0.0, seconds - std::chrono::duration<double>(Clock::now() - start).count());
+  };
+  AccessOutcome outcome = fence(all_ranks, seconds);
+  // Who has passed the barrier may have gone before this rank hears it. Its own data are delivered by then.
+  AccessOutcome met = barrier(left());
+  if (outcome.ok() && met.code != AccessCode::peer_failed) outcome = std::move(met);
+  until(
+      seconds < 0 ? 5.0 : left(), all_ranks,
+      [&]() -> std::optional<AccessOutcome> {
+        if (port_->under_way(*this) == 0) return AccessOutcome{};
+        return std::nullopt;
+      },
+      [] { return std::string(); });
+  return outcome;
+}
+
+std::string RemoteAccess::description() const {
+  const ProviderRules& rules = port_->rules();
+  const bool in_order = rules.ordered_bytes > 0 && rules.sends_after_puts;
+  return fmt::format("{}{}, {} engine{}, {} puts, flags by {}, {}", port_->provider(),
+                     port_->interface().empty() ? "" : " on " + port_->interface(), port_->engines(),
+                     port_->engines() == 1 ? "" : "s", in_order ? "ordered" : "unordered",
+                     rules.puts_carry_data ? "data of puts" : "messages", rules.has_atomics ? "atomics" : "no atomics");
+}
+
+// --- registered memory
+
+AccessOutcome RemoteAccess::register_memory(std::byte* data, std::int64_t bytes, AccessKey& key) {
+  if (!data || bytes < 1) return bad("memory to register needs an address and at least 1 byte", bytes);
+  const std::lock_guard lock(port_->mutex());
+  const Result<RegisteredRange*> range = port_->registrations().use(data, bytes);
+  if (!range) return outcome_of(range.error());
+  key = {};
+  key.mark = key_mark;
+  key.rank = static_cast<std::uint32_t>(rank_);
+  key.address = port_->registrations().remote_address(**range, data);
+  key.bytes = bytes;
+  for (std::size_t engine = 0; engine < port_->engines(); ++engine)
+    key.of_engine[engine] = fi_mr_key((*range)->at(engine));
+  key.sum = sum_of(key);
+  OwnRegion& region = own_[key.sum];
+  region.data = data, region.range = *range;
+  ++region.times;
+  return {};
+}
+
+AccessOutcome RemoteAccess::deregister_memory(const AccessKey& key) {
+  const std::lock_guard lock(port_->mutex());
+  const auto found = own_.find(key.sum);
+  if (found == own_.end() || sum_of(key) != key.sum)
+    return bad("the key must be of memory that this rank has registered", "another key");
+  port_->registrations().release(found->second.range, false);
+  if (--found->second.times == 0) own_.erase(found);
+  return {};
+}
+
+AccessOutcome RemoteAccess::use_engine(std::int32_t engine) {
+  const std::lock_guard lock(port_->mutex());
+  if (engine < 0 || engine >= static_cast<std::int32_t>(port_->engines()))
+    return bad(fmt::format("the engine must be from 0 to {}", port_->engines() - 1), engine);
+  engine_ = static_cast<std::size_t>(engine);
+  return {};
+}
+
+std::byte* RemoteAccess::here(const Place& place) {
+  const auto found = own_.find(place.key->sum);
+  return found == own_.end() ? nullptr : found->second.data + place.offset;
+}
+
+std::optional<AccessOutcome> RemoteAccess::fault_of(const Place& place, std::int64_t bytes) const {
+  const AccessKey* const key = place.key;
+  if (!key || key->mark != key_mark || key->sum != sum_of(*key))
+    return bad("the key must be one that kumihimo_rma_register has made", key ? "other bytes" : "a null pointer");
+  if (key->rank >= static_cast<std::uint32_t>(ranks_))
+    return bad(fmt::format("the key must be of one of the {} ranks", ranks_), fmt::format("rank {}", key->rank));
+  if (bytes < 0 || place.offset < 0 || place.offset > key->bytes || bytes > key->bytes - place.offset)
+    return bad(fmt::format("an access must lie within the {} bytes that rank {} has registered", key->bytes, key->rank),
+               fmt::format("{} bytes at {}", bytes, place.offset));
+  if (static_cast<std::int32_t>(key->rank) == rank_ && !own_.contains(key->sum))
+    return bad("the memory of the key must be registered", "a key of memory that was deregistered");
+  return std::nullopt;
+}
+
+// --- peers
+
+AccessOutcome RemoteAccess::fault_of_rank(std::int32_t rank) const {
+  if (rank >= 0 && rank < ranks_) return {};
+  return bad(fmt::format("the rank must be from 0 to {}, or KUMIHIMO_RMA_ALL_RANKS", ranks_ - 1), rank);
+}
+
+AccessOutcome RemoteAccess::meet(std::int32_t rank, Peer*& peer) {
+  if (const auto known = peers_.find(rank); known != peers_.end()) {
+    peer = &known->second;
+    return peer->failure.empty() ? AccessOutcome{} : lost(*peer);
+  }
+  const auto card = std::span(cards_).subspan(static_cast<std::size_t>(rank) * card_bytes_, card_bytes_);
+  const Result<PeerId> id = port_->meet(card);
+  if (!id) return outcome_of(id.error());
+  peer = &peers_[rank];
+  peer->rank = rank;
+  peer->id = *id;
+  return {};
+}
+
+AccessOutcome RemoteAccess::lost(const Peer& peer) const {
+  return {AccessCode::peer_failed,
+          failed(fmt::format("rank {} cannot be reached over {}", peer.rank, port_->provider()), peer.failure,
+                 "check that it runs, has the memory registered, and the links to its node")
+              .sentence()};
+}
+
+// Its operations end. The provider may still use their memory.
+void RemoteAccess::lose(Peer& peer, const std::string& why) {
+  if (!peer.failure.empty()) return;
+  peer.failure = why;
+  last_failure_ = lost(peer).text;
+  const auto end = [](AccessCompletion* completion) {
+    if (completion) --completion->open, ++completion->failed;
+  };
+  for (Issued& issued : issued_) {
+    if (issued.peer != &peer) continue;
+    end(std::exchange(issued.completion, nullptr));
+    issued.peer = nullptr;
+  }
+  for (Lane& lane : peer.lanes) {
+    for (const Queued& held : lane.held) {
+      end(held.completion);
+      if (held.put.source) port_->registrations().release(held.put.source);
+    }
+    lane = {};
+  }
+  peer.open = 0;
+  port_->remove_remains(peer.id);
+}
+
+void RemoteAccess::look_at_failures() {
+  failures_seen_ = port_->failures();
+  for (auto& [rank, peer] : peers_)
+    if (const std::string& text = port_->failure(peer.id); !text.empty()) lose(peer, text);
+  if (!port_->failure().empty())
+    for (auto& [rank, peer] : peers_) lose(peer, port_->failure());
+}
+
+// Processes of this machine are looked up. Of others the connection says that they have ended, once something is sent.
+void RemoteAccess::look_for_lost_peers(std::int32_t watched) {
+  const Clock::time_point now = Clock::now();
+  if (now < looks_at_) return;
+  looks_at_ = now + time_between_lookups;
+  const bool pings = now >= pings_at_;
+  if (pings) pings_at_ = now + time_between_probes;
+  for (auto& [rank, peer] : peers_) {
+    const bool is_awaited =
+        rank == watched || peer.open > 0 ||
+        std::any_of(peer.lanes.begin(), peer.lanes.end(), [](const Lane& lane) { return lane.is_waiting(); });
+    if (!peer.failure.empty() || rank == rank_ || !is_awaited) continue;
+    if (shared_memory::has_ended(port_->process(peer.id))) {
+      // What it has sent before may not have been taken yet.
+      if (std::exchange(peer.seen_ended, true)) lose(peer, "its process has ended");
+      continue;
+    }
+    if (!pings) continue;
+    for (std::size_t engine = 0; engine < port_->engines(); ++engine) send(peer, engine, WireKind::ping, 0);
+  }
+}
+
+// --- operations
+
+bool RemoteAccess::is_ordered(std::int64_t bytes) const {
+  const ProviderRules& rules = port_->rules();
+  return rules.sends_after_puts && rules.ordered_bytes > 0 && static_cast<std::uint64_t>(bytes) <= rules.ordered_bytes;
+}
+
+AccessOutcome RemoteAccess::use_range(const std::byte* data, std::int64_t bytes, RegisteredRange*& range) {
+  if (!port_->rules().registers_sources) return {};
+  const Result<RegisteredRange*> used = port_->registrations().use(data, bytes);
+  if (!used) return outcome_of(used.error());
+  range = *used;
+  return {};
+}
+
+RemoteAccess::Issued& RemoteAccess::note(Peer& peer, AccessCompletion* completion) {
+  if (free_.empty()) free_.emplace_back();
+  issued_.splice(issued_.end(), free_, free_.begin());
+  Issued& issued = issued_.back();
+  issued = {};
+  issued.peer = &peer;
+  issued.completion = completion;
+  issued.self = std::prev(issued_.end());
+  ++peer.open;
+  return issued;
+}
+
+void RemoteAccess::forget(Issued& issued) {
+  if (issued.range) port_->registrations().release(issued.range);
+  free_.splice(free_.end(), issued_, issued.self);
+}
+
+AccessOutcome RemoteAccess::put(const std::byte* data, std::int64_t bytes, const Place& target,
+                                std::optional<std::int32_t> flag, AccessCompletion* completion) {
+  const std::lock_guard lock(port_->mutex());
+  if (flag && (*flag < 0 || *flag >= flags)) return bad(fmt::format("the flag must be from 0 to {}", flags - 1), *flag);
+  if (auto fault = fault_of(target, bytes)) return *fault;
+  if (bytes > 0 && !data) return bad("a put needs the address of its source", "a null pointer");
+  const auto rank = static_cast<std::int32_t>(target.key->rank);
+  if (rank == rank_) {
+    if (bytes > 0) std::memmove(here(target), data, static_cast<std::size_t>(bytes));
+    if (flag) count_flag(*flag);
+    return {};
+  }
+  Peer* peer = nullptr;
+  if (AccessOutcome met = meet(rank, peer); !met.ok()) return met;
+  Queued queued{{}, flag, completion};
+  FabricPort::Put& put = queued.put;
+  put.peer = peer->id;
+  put.engine = engine_;
+  put.data = data;
+  put.bytes = bytes;
+  put.address = target.key->address + static_cast<std::uint64_t>(target.offset);
+  put.key = target.key->of_engine[engine_];
+  if (bytes > 0)
+    if (AccessOutcome used = use_range(data, bytes, put.source); !used.ok()) return used;
+  if (completion) ++completion->open;
+  submit(*peer, queued);
+  return started(*peer, completion);
+}
+
+// An operation that failed at once: its completion says so, or else the call.
+AccessOutcome RemoteAccess::started(const Peer& peer, const AccessCompletion* completion) {
+  if (port_->failures() != failures_seen_) look_at_failures();
+  return peer.failure.empty() || completion ? AccessOutcome{} : lost(peer);
+}
+
+// Whether nothing that was put before can come after the flag of this put.
+bool RemoteAccess::may_issue(const Lane& lane, const Queued& queued) const {
+  if (!queued.flag) return true;
+  if (lane.undelivered > 0) return false;
+  return queued.put.bytes == 0 || is_ordered(queued.put.bytes) || lane.ordered == lane.flushed;
+}
+
+void RemoteAccess::submit(Peer& peer, Queued queued) {
+  Lane& lane = peer.lanes[queued.put.engine];
+  const bool goes = lane.held.empty() && may_issue(lane, queued);
+  if (goes) return issue(peer, queued);
+  lane.held.push_back(queued);
+  advance(peer, lane);
+}
+
+void RemoteAccess::advance(Peer& peer, Lane& lane) {
+  while (!lane.held.empty() && may_issue(lane, lane.held.front())) {
+    const Queued queued = lane.held.front();
+    lane.held.pop_front();
+    issue(peer, queued);
+  }
+  if (!lane.held.empty() && lane.asked < lane.ordered) flush(peer, lane.held.front().put.engine);
+}
+
+void RemoteAccess::issue(Peer& peer, Queued queued) {
+  FabricPort::Put& put = queued.put;
+  Lane& lane = peer.lanes[put.engine];
+  Issued& issued = note(peer, queued.completion);
+  issued.range = put.source;
+  if (put.bytes == 0) {
+    if (queued.flag) return send(peer, put.engine, WireKind::flag, static_cast<std::uint64_t>(*queued.flag), &issued);
+    return completed(&issued);
+  }
+  const bool ordered = is_ordered(put.bytes), carries = queued.flag && port_->rules().puts_carry_data;
+  if (carries) put.flag = FlagData{number_, static_cast<std::uint16_t>(*queued.flag), false};
+  if (ordered) {
+    ++lane.ordered;
+  } else {
+    put.delivered = true;
+    issued.lane = &lane;
+    ++lane.undelivered;
+  }
+  const bool follows = queued.flag && !carries;
+  if (follows && !ordered) issued.flag = queued.flag;
+  port_->put(*this, put, &issued);
+  if (follows && ordered) send(peer, put.engine, WireKind::flag, static_cast<std::uint64_t>(*queued.flag));
+}
+
+AccessOutcome RemoteAccess::get(std::byte* data, std::int64_t bytes, const Place& source,
+                                AccessCompletion* completion) {
+  const std::lock_guard lock(port_->mutex());
+  if (auto fault = fault_of(source, bytes)) return *fault;
+  if (bytes > 0 && !data) return bad("a get needs the address of its result", "a null pointer");
+  const auto rank = static_cast<std::int32_t>(source.key->rank);
+  if (rank == rank_) {
+    if (bytes > 0) std::memmove(data, here(source), static_cast<std::size_t>(bytes));
+    return {};
+  }
+  Peer* peer = nullptr;
+  if (AccessOutcome met = meet(rank, peer); !met.ok()) return met;
+  if (bytes == 0) return {};
+  FabricPort::Get get;
+  get.peer = peer->id;
+  get.engine = engine_;
+  get.data = data;
+  get.bytes = bytes;
+  get.address = source.key->address + static_cast<std::uint64_t>(source.offset);
+  get.key = source.key->of_engine[engine_];
+  if (AccessOutcome used = use_range(data, bytes, get.target); !used.ok()) return used;
+  if (completion) ++completion->open;
+  Issued& issued = note(*peer, completion);
+  issued.range = get.target;
+  port_->get(*this, get, &issued);
+  return started(*peer, completion);
+}
+
+// Those on this rank's own memory go through the provider, too: it may not be atomic beside the processor's.
+AccessOutcome RemoteAccess::change(FabricPort::Atomic atomic, const Place& target, AccessCompletion* completion) {
+  const std::lock_guard lock(port_->mutex());
+  if (!port_->rules().has_atomics)
+    return outcome_of(not_applicable(
+        options_.port.provider.atomics
+            ? fmt::format("the provider {} has no fetch-add and compare-and-swap of 64-bit integers", port_->provider())
+            : std::string("atomics must be asked for when remote memory is opened"),
+        {},
+        options_.port.provider.atomics ? "name another provider, such as provider=tcp;ofi_rxm"
+                                       : "add atomics=1 to the options"));
+  if (auto fault = fault_of(target, sizeof(std::int64_t))) return *fault;
+  if (target.offset % static_cast<std::int64_t>(sizeof(std::int64_t)) != 0)
+    return bad("the offset of an atomic must be a multiple of 8", target.offset);
+  if (!atomic.old) return bad("an atomic needs the address of its result", "a null pointer");
+  Peer* peer = nullptr;
+  if (AccessOutcome met = meet(static_cast<std::int32_t>(target.key->rank), peer); !met.ok()) return met;
+  atomic.peer = peer->id;
+  atomic.engine = engine_;
+  atomic.address = target.key->address + static_cast<std::uint64_t>(target.offset);
+  atomic.key = target.key->of_engine[engine_];
+  if (completion) ++completion->open;
+  port_->change(*this, atomic, &note(*peer, completion));
+  return started(*peer, completion);
+}
+
+void RemoteAccess::completed(void* operation) {
+  auto& issued = *static_cast<Issued*>(operation);
+  Peer* const peer = issued.peer;
+  if (!peer) return forget(issued);
+  if (issued.flag) { // delivered: now its flag, and the put completes with that
+    const std::int32_t flag = *std::exchange(issued.flag, std::nullopt);
+    const auto engine = static_cast<std::size_t>(issued.lane - peer->lanes.data());
+    return send(*peer, engine, WireKind::flag, static_cast<std::uint64_t>(flag), &issued);
+  }
+  if (issued.completion) --issued.completion->open;
+  --peer->open;
+  Lane* const lane = issued.lane;
+  if (lane) --lane->undelivered;
+  forget(issued);
+  if (lane) advance(*peer, *lane);
+}
+
+// --- messages
+
+void RemoteAccess::send(Peer& peer, std::size_t engine, WireKind kind, std::uint64_t number, void* token) {
+  WireHeader header;
+  header.kind = kind;
+  header.network = only_network;
+  header.source = static_cast<std::uint32_t>(rank_);
+  header.lane = static_cast<std::uint16_t>(engine);
+  header.instance = number;
+  port_->send(*this, peer.id, engine, header, {}, token);
+}
+
+// Answered behind the puts that were started before it on this engine.
+void RemoteAccess::flush(Peer& peer, std::size_t engine) {
+  Lane& lane = peer.lanes[engine];
+  lane.asked = lane.ordered;
+  send(peer, engine, WireKind::flush, lane.asked);
+}
+
+void RemoteAccess::arrived(const WireHeader& header, const std::byte*, std::int64_t) {
+  const auto source = static_cast<std::int32_t>(header.source);
+  Peer* peer = nullptr;
+  if (source < 0 || source >= ranks_ || header.lane >= port_->engines() || !meet(source, peer).ok()) return;
+  switch (header.kind) {
+  case WireKind::flag: return count_flag(static_cast<std::int32_t>(header.instance % flags));
+  case WireKind::flush: return send(*peer, header.lane, WireKind::flushed, header.instance);
+  case WireKind::flushed: {
+    Lane& lane = peer->lanes[header.lane];
+    lane.flushed = std::max(lane.flushed, header.instance);
+    return advance(*peer, lane);
+  }
+  case WireKind::meet:
+    if (header.instance < meets_.size()) ++meets_[header.instance];
+    return;
+  default: return;
+  }
+}
+
+void RemoteAccess::flagged(void*, FlagData flag) { count_flag(flag.chunk); }
+
+void RemoteAccess::count_flag(std::int32_t flag) {
+  const auto at = static_cast<std::size_t>(flag);
+  if (at >= flags_.size()) flags_.resize(at + 1);
+  ++flags_[at];
+}
+
+// --- waits
+
+bool RemoteAccess::turn() {
+  has_turned_.store(true, std::memory_order_relaxed);
+  const bool moved = port_->progress(*this);
+  if (port_->failures() != failures_seen_) look_at_failures();
+  return moved;
+}
+
+void RemoteAccess::help(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock sleeping(mutex);
+  while (!stop.stop_requested()) {
+    never.wait_for(sleeping, stop, options_.progress, [] { return false; });
+    if (has_turned_.exchange(false, std::memory_order_relaxed)) continue; // a call of the program does it
+    const std::lock_guard lock(port_->mutex());
+    port_->progress(*this);
+    if (port_->failures() != failures_seen_) look_at_failures();
+  }
+}
+
+template <class Ended, class Awaited>
+AccessOutcome RemoteAccess::until(double seconds, std::int32_t watched, Ended&& ended, Awaited&& awaited) {
+  const Clock::time_point start = Clock::now();
+  for (std::int32_t turns = 1, idle = 0;; ++turns) {
+    {
+      const std::lock_guard lock(port_->mutex());
+      if (std::optional<AccessOutcome> outcome = ended()) return *outcome;
+      idle = turn() ? 0 : idle + 1;
+      if (turns % turns_of_clock == 0) {
+        if (seconds >= 0 && std::chrono::duration<double>(Clock::now() - start).count() > seconds)
+          return {AccessCode::timed_out,
+                  failed(fmt::format("{} did not end within {:g} s", awaited(), seconds)).sentence()};
+        look_for_lost_peers(watched == in_barrier ? awaited_ : watched);
+      }
+    }
+    if (idle > turns_of_spinning) sched_yield();
+  }
+}
+
+AccessOutcome RemoteAccess::progress() {
+  const std::lock_guard lock(port_->mutex());
+  turn();
+  return {};
+}
+
+AccessOutcome RemoteAccess::test(AccessCompletion& completion, bool& complete) {
+  const std::lock_guard lock(port_->mutex());
+  if (completion.open > 0) turn();
+  complete = completion.open == 0;
+  if (!complete || completion.failed == 0) return {};
+  completion.failed = 0;
+  return {AccessCode::peer_failed, last_failure_};
+}
+
+AccessOutcome RemoteAccess::wait(AccessCompletion& completion, double seconds) {
+  return until(
+      seconds, all_ranks,
+      [&]() -> std::optional<AccessOutcome> {
+        if (completion.open > 0) return std::nullopt;
+        if (std::exchange(completion.failed, 0) > 0) return AccessOutcome{AccessCode::peer_failed, last_failure_};
+        return AccessOutcome{};
+      },
+      [&] { return fmt::format("{} operation{}", completion.open, completion.open == 1 ? "" : "s"); });
+}
+
+std::optional<AccessOutcome> RemoteAccess::fenced(Peer& peer) {
+  if (!peer.failure.empty()) return lost(peer);
+  bool delivered = peer.open == 0;
+  for (std::size_t engine = 0; engine < port_->engines(); ++engine) {
+    Lane& lane = peer.lanes[engine];
+    if (lane.asked < lane.ordered) flush(peer, engine);
+    delivered = delivered && lane.is_delivered();
+  }
+  return delivered ? std::optional(AccessOutcome{}) : std::nullopt;
+}
+
+AccessOutcome RemoteAccess::fence(std::int32_t rank, double seconds) {
+  if (rank != all_ranks)
+    if (AccessOutcome fault = fault_of_rank(rank); !fault.ok()) return fault;
+  return until(
+      seconds, rank,
+      [&]() -> std::optional<AccessOutcome> {
+        AccessOutcome worst;
+        for (auto& [each, peer] : peers_) {
+          if (rank != all_ranks && rank != each) continue;
+          const std::optional<AccessOutcome> ended = fenced(peer);
+          if (!ended) return std::nullopt;
+          if (!ended->ok()) worst = *ended;
+        }
+        return worst;
+      },
+      [&] { return rank == all_ranks ? std::string("a fence") : fmt::format("a fence of rank {}", rank); });
+}
+
+AccessOutcome RemoteAccess::count_flags(std::int32_t flag, std::int64_t& count) {
+  if (flag < 0 || flag >= flags) return bad(fmt::format("the flag must be from 0 to {}", flags - 1), flag);
+  const std::lock_guard lock(port_->mutex());
+  turn();
+  const auto at = static_cast<std::size_t>(flag);
+  count = at < flags_.size() ? flags_[at] : 0;
+  return {};
+}
+
+AccessOutcome RemoteAccess::wait_flag(std::int32_t flag, std::int64_t count, std::int32_t source, double seconds) {
+  if (flag < 0 || flag >= flags) return bad(fmt::format("the flag must be from 0 to {}", flags - 1), flag);
+  Peer* peer = nullptr;
+  if (source != all_ranks) {
+    if (AccessOutcome fault = fault_of_rank(source); !fault.ok()) return fault;
+    const std::lock_guard lock(port_->mutex());
+    if (source != rank_)
+      if (AccessOutcome met = meet(source, peer); !peer) return met;
+  }
+  const auto at = static_cast<std::size_t>(flag);
+  const auto found = [&] { return at < flags_.size() ? flags_[at] : 0; };
+  return until(
+      seconds, source,
+      [&]() -> std::optional<AccessOutcome> {
+        if (found() >= count) return AccessOutcome{};
+        if (peer && !peer->failure.empty()) return lost(*peer);
+        return std::nullopt;
+      },
+      [&] { return fmt::format("flag {} has been put {} of {} times: the wait", flag, found(), count); });
+}
+
+// --- barrier: round k hears of 2^k ranks more
+
+std::int32_t RemoteAccess::rounds() const {
+  std::int32_t rounds = 0;
+  for (std::int64_t reached = 1; reached < ranks_; reached *= 2) ++rounds;
+  return rounds;
+}
+
+std::optional<AccessOutcome> RemoteAccess::past_barrier() {
+  for (; round_ < rounds(); ++round_, told_round_ = false) {
+    const auto step = static_cast<std::int32_t>((std::int64_t{1} << round_) % ranks_);
+    Peer *to = nullptr, *from = nullptr;
+    if (AccessOutcome met = meet((rank_ + step) % ranks_, to); !met.ok()) return met;
+    if (!std::exchange(told_round_, true)) send(*to, 0, WireKind::meet, static_cast<std::uint64_t>(round_));
+    if (meets_[static_cast<std::size_t>(round_)] >= barriers_) continue;
+    if (AccessOutcome met = meet((rank_ + ranks_ - step) % ranks_, from); !met.ok()) return met;
+    awaited_ = from->rank;
+    return std::nullopt;
+  }
+  round_ = -1;
+  return AccessOutcome{};
+}
+
+// One that ran out of time is gone on with by the next call.
+AccessOutcome RemoteAccess::barrier(double seconds) {
+  {
+    const std::lock_guard lock(port_->mutex());
+    if (round_ < 0) ++barriers_, round_ = 0, told_round_ = false;
+  }
+  return until(
+      seconds, in_barrier, [&] { return past_barrier(); },
+      [&] { return fmt::format("a barrier, which waits for rank {},", awaited_); });
+}
+
+} // namespace kumihimo::fabric

@@ -1,0 +1,192 @@
+// Remote memory for programs of users (include/kumihimo/remote_memory.h): puts, gets and atomics by keys that the
+// program hands round, flags at the target, fences. The header of C says what each call promises; this class keeps it
+// with what the provider announces.
+//
+// A put is ordered if the provider orders puts of its length, and messages behind them. Ordered puts are known to be
+// delivered when a message behind them was answered (a flush). Others are asked to complete when they are delivered. A
+// put with a flag that the provider would not order behind earlier puts waits here until those are delivered, and holds
+// up the later puts of its engine to that rank.
+//
+// Threads: every call takes the port's mutex, also in each turn of a wait.
+#pragma once
+
+#include "fabric/port.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+namespace kumihimo::fabric {
+
+// Registered memory of a rank, for all: 64 bytes that the program may copy as it likes.
+struct AccessKey {
+  std::uint32_t mark = 0, rank = 0;
+  std::uint64_t address = 0; // as the provider counts
+  std::int64_t bytes = 0;
+  std::array<std::uint64_t, FabricPort::most_engines> of_engine{};
+  std::uint64_t sum = 0; // of the rest: other bytes are told from a key
+};
+static_assert(sizeof(AccessKey) == 64);
+
+// Of one operation or several, in the program's memory.
+struct AccessCompletion {
+  std::int64_t open = 0, failed = 0;
+};
+
+enum class AccessCode : std::int32_t { ok, bad_argument, not_supported, timed_out, peer_failed, failed };
+
+struct AccessOutcome {
+  AccessCode code = AccessCode::ok;
+  std::string text;
+  bool ok() const { return code == AccessCode::ok; }
+};
+
+struct AccessOptions {
+  PortOptions port;
+  std::chrono::microseconds progress{100}; // between the turns of a thread; 0: no thread
+};
+
+class RemoteAccess final : private FabricUser {
+ public:
+  static constexpr std::int32_t flags = FlagData::most_chunks;
+  static constexpr std::int32_t all_ranks = -1;
+  // `bytes` bytes of each rank, in their order. Not 0: it failed.
+  using Exchange = std::function<int(const void* mine, void* all, std::size_t bytes)>;
+
+  // Collective: every rank calls `exchange` equally often, those with wrong options too: else the others would wait.
+  static Result<std::unique_ptr<RemoteAccess>> open(std::int32_t rank, std::int32_t ranks, const Exchange& exchange,
+                                                    Result<AccessOptions> options);
+  ~RemoteAccess();
+  RemoteAccess(const RemoteAccess&) = delete;
+  RemoteAccess& operator=(const RemoteAccess&) = delete;
+
+  std::string description() const;
+  AccessOutcome register_memory(std::byte* data, std::int64_t bytes, AccessKey& key);
+  AccessOutcome deregister_memory(const AccessKey& key);
+  AccessOutcome use_engine(std::int32_t engine);
+
+  struct Place { // in the memory of a key
+    const AccessKey* key = nullptr;
+    std::int64_t offset = 0;
+  };
+  AccessOutcome put(const std::byte* data, std::int64_t bytes, const Place& target, std::optional<std::int32_t> flag,
+                    AccessCompletion* completion);
+  AccessOutcome get(std::byte* data, std::int64_t bytes, const Place& source, AccessCompletion* completion);
+  AccessOutcome change(FabricPort::Atomic atomic, const Place& target, AccessCompletion* completion);
+
+  // `seconds` of all waits: negative: without a limit.
+  AccessOutcome progress();
+  AccessOutcome test(AccessCompletion& completion, bool& complete);
+  AccessOutcome wait(AccessCompletion& completion, double seconds);
+  AccessOutcome fence(std::int32_t rank, double seconds);
+  AccessOutcome count_flags(std::int32_t flag, std::int64_t& count);
+  // `source`: the rank that is watched meanwhile, or all_ranks.
+  AccessOutcome wait_flag(std::int32_t flag, std::int64_t count, std::int32_t source, double seconds);
+  AccessOutcome barrier(double seconds);
+  // Ends when all ranks came here and have all data of this one. The object only needs its destructor then.
+  AccessOutcome close(double seconds);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Queued {
+    FabricPort::Put put;
+    std::optional<std::int32_t> flag;
+    AccessCompletion* completion = nullptr;
+  };
+  struct Lane {                             // to one rank on one engine
+    std::int64_t undelivered = 0;           // puts that complete when they are delivered
+    std::uint64_t ordered = 0, flushed = 0; // ordered puts; those that are known to be delivered
+    std::uint64_t asked = 0;                // by the flush that is under way
+    std::deque<Queued> held;                // the first is a put with a flag
+    bool is_waiting() const { return undelivered > 0 || asked > flushed || !held.empty(); }
+    bool is_delivered() const { return undelivered == 0 && ordered == flushed && held.empty(); }
+  };
+  struct Peer {
+    std::int32_t rank = 0;
+    PeerId id = -1;
+    std::int64_t open = 0; // operations
+    std::array<Lane, FabricPort::most_engines> lanes;
+    bool seen_ended = false;
+    std::string failure; // not empty: lost
+  };
+  struct OwnRegion {
+    std::byte* data = nullptr;
+    RegisteredRange* range = nullptr;
+    std::int32_t times = 0; // registered
+  };
+  struct Issued {
+    Peer* peer = nullptr; // null: its peer was lost before
+    Lane* lane = nullptr; // of a put that completes when it is delivered
+    AccessCompletion* completion = nullptr;
+    RegisteredRange* range = nullptr; // of this rank's memory
+    std::optional<std::int32_t> flag; // follows by a message
+    std::list<Issued>::iterator self{};
+  };
+
+  RemoteAccess(std::unique_ptr<FabricPort> port, std::int32_t rank, std::int32_t ranks, const AccessOptions& options);
+  void arrived(const WireHeader& header, const std::byte* data, std::int64_t bytes) override;
+  void flagged(void* of_number, FlagData flag) override;
+  void completed(void* operation) override;
+
+  std::optional<AccessOutcome> fault_of(const Place& place, std::int64_t bytes) const;
+  AccessOutcome fault_of_rank(std::int32_t rank) const;
+  AccessOutcome meet(std::int32_t rank, Peer*& peer);
+  AccessOutcome use_range(const std::byte* data, std::int64_t bytes, RegisteredRange*& range);
+  AccessOutcome lost(const Peer& peer) const;
+  bool is_ordered(std::int64_t bytes) const;
+  bool may_issue(const Lane& lane, const Queued& put) const;
+  void submit(Peer& peer, Queued put);
+  AccessOutcome started(const Peer& peer, const AccessCompletion* completion);
+  void issue(Peer& peer, Queued put);
+  void advance(Peer& peer, Lane& lane);
+  void flush(Peer& peer, std::size_t engine);
+  Issued& note(Peer& peer, AccessCompletion* completion);
+  void forget(Issued& issued);
+  void count_flag(std::int32_t flag);
+  void send(Peer& peer, std::size_t engine, WireKind kind, std::uint64_t number, void* token = nullptr);
+  std::byte* here(const Place& place); // in this rank's own memory; null: it is registered no more
+
+  bool turn();
+  void look_at_failures();
+  void look_for_lost_peers(std::int32_t watched);
+  void lose(Peer& peer, const std::string& why);
+  template <class Ended, class Awaited>
+  AccessOutcome until(double seconds, std::int32_t watched, Ended&& ended, Awaited&& awaited);
+  std::optional<AccessOutcome> fenced(Peer& peer);
+  std::optional<AccessOutcome> past_barrier();
+  std::int32_t rounds() const;
+  void help(const std::stop_token& stop);
+
+  std::unique_ptr<FabricPort> port_;
+  std::int32_t rank_, ranks_;
+  AccessOptions options_;
+  std::vector<std::byte> cards_;
+  std::size_t card_bytes_ = 0, engine_ = 0;
+  std::uint16_t number_ = 0;                         // that names the flags of each rank, the same on all
+  std::unordered_map<std::int32_t, Peer> peers_;     // that were met
+  std::unordered_map<std::uint64_t, OwnRegion> own_; // by the sum of their key
+  std::list<Issued> issued_, free_;
+  std::string last_failure_;
+  std::vector<std::int64_t> flags_;
+  std::array<std::int64_t, 32> meets_{}; // of each round, how many have come
+  std::int64_t barriers_ = 0;            // begun
+  std::int32_t round_ = -1;              // of the barrier under way; -1: none
+  std::int32_t awaited_ = all_ranks;     // in it
+  bool told_round_ = false;
+  std::int64_t failures_seen_ = 0;
+  Clock::time_point looks_at_{}, pings_at_{};
+  std::atomic<bool> has_turned_ = false; // since the helping thread has looked
+  std::jthread helper_;                  // last: it uses all of the above
+};
+
+} // namespace kumihimo::fabric
