@@ -7,7 +7,7 @@ import shlex
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 import typer
 
@@ -17,6 +17,9 @@ from kumihimo.cli.output import OwnWork, interrupted, message, write, write_json
 from kumihimo.cli.paths import WrittenFolder, WrittenWhole
 from kumihimo.text import files
 from kumihimo.text.errors import NotApplicable, missing, wrong_value
+
+if TYPE_CHECKING:
+    from kumihimo.run.binding.finding import BindingFinding
 
 app = typer.Typer()
 
@@ -216,9 +219,19 @@ def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict,
         sums = totals.of(path)
         as_object, lines = summary.as_object(sums), summary.lines(sums)
         text = mpip_text.text(sums, outcome["command"] or "[unknown]") if with_mpip else ""
+    bound = binding_of(path, outcome["command"])
+    lines += bound.fault_lines() if bound.verdict.faults else []
+    as_object["binding"] = bound.faults_as_object()
     with contextlib.suppress(NotApplicable):  # of an earlier version
         lines += tuned_tables.forwarded_lines(collectives.of(path))
     return lines, {**outcome, **as_object}, text
+
+
+def binding_of(path: Path, command: str | None) -> BindingFinding:
+    """Of the threads that ranks looked at; without faults if there are no looks, as in profiles of earlier versions."""
+    from kumihimo.run.binding import finding, samples
+
+    return finding.finding(samples.of_profile(path), shlex.split(command or ""))
 
 
 def written(wanted: dict[Path | None, dict | str]) -> None:
