@@ -20,6 +20,7 @@ from kumihimo.text.errors import NotApplicable, missing, wrong_value
 
 if TYPE_CHECKING:
     from kumihimo.run.binding.finding import BindingFinding
+    from kumihimo.run.profile.totals import Totals
 
 app = typer.Typer()
 
@@ -219,7 +220,7 @@ def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict,
         sums = totals.of(path)
         as_object, lines = summary.as_object(sums), summary.lines(sums)
         text = mpip_text.text(sums, outcome["command"] or "[unknown]") if with_mpip else ""
-    bound = binding_of(path, outcome["command"])
+        bound = binding_of(sums, outcome["command"])
     lines += bound.fault_lines() if bound.verdict.faults else []
     as_object["binding"] = bound.faults_as_object()
     with contextlib.suppress(NotApplicable):  # of an earlier version
@@ -227,11 +228,16 @@ def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict,
     return lines, {**outcome, **as_object}, text
 
 
-def binding_of(path: Path, command: str | None) -> BindingFinding:
+def binding_of(sums: Totals, command: str | None) -> BindingFinding:
     """Of the threads that ranks looked at; without faults if there are no looks, as in profiles of earlier versions."""
-    from kumihimo.run.binding import finding, samples
+    from kumihimo.processes import mpi
+    from kumihimo.run.binding import finding, proposal, samples
 
-    return finding.finding(samples.of_profile(path), shlex.split(command or ""))
+    looks = samples.of_lines(sums.looks, sums.header["ranks"])
+    if command is not None:
+        return finding.finding(looks, shlex.split(command))
+    by_srun = sums.header.get("srun_mpi") is not None
+    return finding.finding(looks, [], proposal.SRUN if by_srun else mpi.family_of(sums.header["mpi"]))
 
 
 def written(wanted: dict[Path | None, dict | str]) -> None:

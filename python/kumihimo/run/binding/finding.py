@@ -42,11 +42,16 @@ class BindingFinding:
         return [*report.fault_lines(self.verdict), *report.proposal_lines(self.proposed, self.command)]
 
 
-def finding(samples: BindingSamples, command: Sequence[str]) -> BindingFinding:
+def finding(samples: BindingSamples, command: Sequence[str], launcher: str | None = None) -> BindingFinding:
+    """`launcher`: of a profile whose command is not known; None: that of the command."""
     found = judge.verdict(samples)
-    proposed = proposal.proposal(samples, found.faults, launcher_of(command) if found.faults else "")
-    mended = tuple(proposal.mended(command, proposed)) if proposed else ()
-    return BindingFinding(samples, found, proposed, mended)
+    if launcher is None:
+        launcher = launcher_of(command) if found.faults else ""
+    proposed = proposal.proposal(samples, found.faults, launcher)
+    mended: list[str] = []
+    if proposed is not None:
+        mended = proposal.mended(command or proposal.usual_command(launcher), proposed)
+    return BindingFinding(samples, found, proposed, tuple(mended) if mended != list(command) else ())
 
 
 def launcher_of(command: Sequence[str]) -> str:

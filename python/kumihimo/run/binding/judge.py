@@ -151,15 +151,14 @@ def too_many(
     counts = {runtime: sum(each.thread.runtime == runtime for each in threads) for runtime in ORDER}
     so_far = itertools.accumulate(counts.values())
     excess = next(runtime for runtime, number in zip(ORDER, so_far) if number > seats)
-    has = f"{node.host} has {counted(seats, 'core')}" + (" for them" if seats == 1 else "")
-    if seats != len(node.cores):
-        has = f"{node.host} has {counted(seats, 'hardware thread')}"
+    unit = "core" if seats == len(node.cores) else "hardware thread"
+    has = f"the job may use {counted(seats, unit)} of {node.host}"
     involved = [each for each in threads if each.thread.runtime == excess]
     if excess == runtimes.RANK:
         return fault_of(TOO_MANY_RANKS, node, threads, frozenset(), f"{len(ranks)} ranks run, but {has}")
     if excess == runtimes.MPI:
-        library = involved[0].thread.library
-        text = f"progress threads of MPI ({library}) and the ranks' threads are {len(threads)}, but {has}"
+        library = runtimes.library_text(involved[0].thread.library)
+        text = f"with progress threads of MPI ({library}) {len(threads)} threads need a core each, but {has}"
         return fault_of(PROGRESS, node, involved, frozenset(), text)
     total = " + ".join(f"{n} of {runtime_text(runtime)}" for runtime, n in counts.items() if n)
     text = f"{len(threads)} threads ({total}) need a core each, but {has}"
@@ -216,7 +215,8 @@ def contention_fault(
     if kind == TOO_NARROW:
         who = f"{ranks_text(ranks_of(involved))}: {len(involved)} threads ({runtime_text(runtime)}) share {where}"
     elif kind == PROGRESS:
-        who = f"progress threads of MPI ({contentions[0].without.thread.library}) take time of ranks on {where}"
+        library = runtimes.library_text(contentions[0].without.thread.library)
+        who = f"progress threads of MPI ({library}) take time of ranks on {where}"
     elif kind == BLAS_INSIDE:
         who = f"BLAS starts threads beside those of OpenMP: {len(involved)} threads share {where}"
     elif kind == RANKS_SHARE:
@@ -229,10 +229,10 @@ def contention_fault(
 def fault_of(
     kind: str, node: SampledNode, involved: Sequence[PlacedThread], shared: Processors, text: str
 ) -> BindingFault:
-    spinning = [each.thread.spins_in for each in involved if each.thread.spins_in]
+    threads = [each.thread for each in involved if each.thread.spins_in]
+    spinning = [runtimes.spin_text(thread.spins_in, thread.library) for thread in threads]
     if spinning:
-        places = sorted({place.partition(runtimes.YIELDS)[0] for place in spinning})
-        text += f"; {len(spinning)} of the threads spin (in {', '.join(places)})"
+        text += f"; {len(spinning)} of the threads spin (in {', '.join(sorted(set(spinning)))})"
     return BindingFault(kind, node.host, ranks_of(involved), shared, text)
 
 

@@ -11,6 +11,7 @@ from kumihimo.processes import launch_lines
 from kumihimo.run.binding import judge, runtimes
 from kumihimo.run.binding.judge import BindingFault
 from kumihimo.run.binding.samples import BindingSamples, SampledRank
+from kumihimo.text.quantities import counted
 
 OPENMPI, HYDRA, SRUN = "openmpi", "mpich", "srun"
 BINDERS = ("taskset", "numactl")  # wrappers whose mask overrules the launcher's
@@ -170,7 +171,7 @@ def remarks(samples: BindingSamples, share: RankShare) -> tuple[str, ...]:
     found = []
     if not share.units:
         most = min(units_left(len(node.processors), node.quota) for node in samples.nodes)
-        found.append(f"no binding mends more ranks than cores: start at most {most} ranks on a node")
+        found.append(f"no binding mends more ranks than cores: start at most {counted(most, 'rank')} on a node")
     if share.progress_off:
         found.append("no core is left for progress threads of MPI; to keep them, start fewer ranks or threads")
     if share.blas and not share.blas_variables:
@@ -181,9 +182,8 @@ def remarks(samples: BindingSamples, share: RankShare) -> tuple[str, ...]:
 def mended(command: Sequence[str], found: BindingProposal) -> list[str]:
     """The command, with the proposal in place of its own options of binding. Empty if it has no launcher."""
     words = list(command)
-    while any(Path(word).name in BINDERS for word in words[: launcher_at(words)]):
-        place = next(at for at, word in enumerate(words) if Path(word).name in BINDERS)
-        words[place:] = launch_lines.from_program(words[place + 1 :])
+    for place in range(launcher_at(words) - 1, -1, -1):
+        words[place:] = without_binder(words[place:])
     at = launcher_at(words)
     if at == len(words) or not found.launcher:
         return []
@@ -197,9 +197,21 @@ def mended(command: Sequence[str], found: BindingProposal) -> list[str]:
     return [*before, words[at], *line]
 
 
+def usual_command(launcher: str) -> list[str]:
+    """In place of one that is not known."""
+    return [{OPENMPI: "mpirun", HYDRA: "mpiexec", SRUN: "srun"}[launcher], "..."] if launcher else []
+
+
 def launcher_at(words: Sequence[str]) -> int:
     """Its place; the number of words if there is none."""
     return next((at for at, word in enumerate(words) if launch_lines.is_launcher(Path(word).name)), len(words))
+
+
+def without_binder(words: list[str]) -> list[str]:
+    """What taskset or numactl starts, where that can be told; else the words as they are."""
+    if words and Path(words[0]).name in BINDERS:
+        return without_binder(launch_lines.from_program(words[1:])) or words
+    return words
 
 
 def mended_part(words: list[str], found: BindingProposal, is_first: bool) -> list[str]:
@@ -207,9 +219,7 @@ def mended_part(words: list[str], found: BindingProposal, is_first: bool) -> lis
     program = launch_lines.program_in(words, found.launcher == SRUN)
     count = len(program.options)
     kept, dropped = divided(words[:count], found)
-    after = words[count:]
-    while after and Path(after[0]).name in BINDERS:
-        after = launch_lines.from_program(after[1:])
+    after = without_binder(words[count:])
     if found.launcher != OPENMPI and not is_first:
         return [*kept, *after]
     crowded = found.share.units and any("oversubscribe" in word.lower() for word in dropped)

@@ -42,8 +42,9 @@ def shown(rank: SampledRank) -> list[SampledThread]:
 
 
 def row_of(rank: SampledRank, thread: SampledThread) -> tuple[str, ...]:
-    kind = "main" if thread.runtime == runtimes.RANK else thread.library or thread.name or "unknown"
-    doing = f"spins in {thread.spins_in}" if thread.spins_in else ""
+    started = runtimes.library_text(thread.library) or thread.name or "unknown"
+    kind = "main" if thread.runtime == runtimes.RANK else started
+    doing = f"spins in {runtimes.spin_text(thread.spins_in, thread.library)}" if thread.spins_in else ""
     mask, ran = list_text(thread.processors), str(thread.processor)
     return (str(rank.rank), rank.host, kind, mask, ran, share_text(thread.busy), doing)
 
@@ -59,12 +60,12 @@ def fault_lines(found: BindingVerdict) -> list[str]:
 
 
 def proposal_lines(found: BindingProposal | None, command: Sequence[str]) -> Iterator[str]:
-    """`command`: with the proposal in it; empty if there is no launcher to give options to."""
+    """`command`: with the proposal in it; empty if it is not known, or is that command already."""
     if found is None:
         return
     if command:
         yield f"try: {shlex.join(command)}"
-    elif found.variables:
+    elif found.launcher == "":
         yield "try: " + " ".join(f"{name}={value}" for name, value in found.variables.items())
     yield from (f"note: {remark}" for remark in found.remarks)
 

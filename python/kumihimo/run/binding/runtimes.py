@@ -29,6 +29,18 @@ def runtime_of(library: str | None) -> str:
     return OTHER
 
 
+def spin_text(place: str, library: str) -> str:
+    """For people. `library`: which started the thread; of the first thread of a rank none did."""
+    if not place.endswith(YIELDS):
+        return library_text(place)
+    return "sched_yield" + (f" of {library_text(library)}" if library else "")
+
+
+def library_text(library: str) -> str:
+    """libgomp.so.1 -> libgomp."""
+    return library.partition(".so")[0]
+
+
 def spins_in(instructions: Mapping[str, int]) -> str | None:
     """The place where a thread keeps its processor and only waits; None if it computes, or too little is known. A BLAS
     library computes in its own code, so it spins only where it yields."""

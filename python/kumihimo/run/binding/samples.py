@@ -117,8 +117,8 @@ def of_lines(lines: Iterable[Mapping], ranks_of_job: int = 0) -> BindingSamples:
         samples = line.get("thread_samples")
         if not samples:
             continue
-        host = line.get("host", "")
-        ranks.append(rank_of(line["rank"], host, line.get("processors", ""), samples))
+        host = line.get("host") or ""
+        ranks.append(rank_of(line["rank"], host, line.get("processors") or "", samples))
         if samples["node"]:
             nodes.setdefault(host, node_of(host, samples["node"]))
     for rank in ranks:  # no rank has told of its node

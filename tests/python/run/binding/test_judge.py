@@ -178,7 +178,7 @@ class TestPlantedFaults:
         ranks[at] = rank(at, job.node, mask, job.threads - 1, *spinning)
         fault = named(job.node, ranks)
         assert fault.kind == judge.PROGRESS and at in fault.ranks
-        assert "spin" in fault.text and "libmpich.so.12" in fault.text
+        assert "spin" in fault.text and "(libmpich)" in fault.text
         assert mended(job.node, ranks) == []
 
     @given(jobs(least_ranks=2))
@@ -203,7 +203,7 @@ class TestPlantedFaults:
         fault = named(on, [rank(0, on, on.cores[0], 1, spins), rank(1, on, on.cores[1])])
         assert fault.text == (
             "rank 0: 3 threads (OpenMP) share processor 0 of n0; 2 other cores are free; "
-            "1 of the threads spin (in libgomp.so.1)"
+            "1 of the threads spin (in libgomp)"
         )
 
 
