@@ -72,15 +72,15 @@ class UrgentSignal {
 
 } // namespace
 
-std::map<pid_t, std::vector<std::uintptr_t>> instruction_samples(int rounds) {
+std::map<pid_t, std::vector<std::uintptr_t>> instruction_samples(const std::vector<ThreadState>& threads, int rounds) {
   std::map<pid_t, std::vector<std::uintptr_t>> found;
   const UrgentSignal signal;
   if (!signal) return found;
   const pid_t process = getpid();
   for (int round = 0; round < rounds; ++round) {
     std::size_t n = 0;
-    for (const ThreadState& thread : thread_states()) {
-      if (thread.state != 'R' || !thread.takes_signals || n == most_threads) continue;
+    for (const ThreadState& thread : threads) {
+      if (n == most_threads || !thread.takes_signals || !is_running(thread.thread)) continue;
       slots[n].instruction.store(0, std::memory_order_relaxed);
       slots[n++].thread.store(thread.thread, std::memory_order_relaxed);
     }

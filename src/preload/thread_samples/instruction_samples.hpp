@@ -14,8 +14,8 @@
 
 namespace kumihimo::thread_samples {
 
-// Instructions of each thread that ran at some of `rounds` looks, which are some milliseconds apart. Empty where the
-// processor or the program do not allow it. One caller at a time.
-std::map<pid_t, std::vector<std::uintptr_t>> instruction_samples(int rounds);
+// Instructions of those of `threads` that ran at some of `rounds` looks, which are some milliseconds apart. Empty where
+// the processor or the program do not allow it. One caller at a time.
+std::map<pid_t, std::vector<std::uintptr_t>> instruction_samples(const std::vector<ThreadState>& threads, int rounds);
 
 } // namespace kumihimo::thread_samples

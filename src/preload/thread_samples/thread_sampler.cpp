@@ -94,8 +94,17 @@ void ThreadSampler::run() {
   }
   second_ = look();
   if (ends) return; // the program waits
-  instructions_ = instruction_samples(rounds);
+  instructions_ = instruction_samples(worked_between(), rounds);
   if (rules_.then) rules_.then();
+}
+
+std::vector<ThreadState> ThreadSampler::worked_between() const {
+  std::vector<ThreadState> found;
+  for (const auto& [id, now] : second_.threads) {
+    const auto before = first_.threads.find(id);
+    if (now.busy_ns > (before == first_.threads.end() ? 0 : before->second.busy_ns)) found.push_back(now);
+  }
+  return found;
 }
 
 void ThreadSampler::finish() {

@@ -44,6 +44,7 @@ class ThreadSampler {
   };
   static Seen look();
   void run();
+  std::vector<ThreadState> worked_between() const; // that had a processor between the looks
 
   Rules rules_;
   std::mutex mutex_;

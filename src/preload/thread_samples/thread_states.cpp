@@ -66,6 +66,12 @@ std::vector<ThreadState> thread_states() {
   return found;
 }
 
+bool is_running(pid_t thread) {
+  const std::string text = kernel_text(fmt::format("/proc/self/task/{}/stat", thread));
+  const std::size_t name_ends = text.rfind(") ");
+  return name_ends != std::string::npos && text.compare(name_ends + 2, 1, "R") == 0;
+}
+
 std::int64_t since_boot_ns() {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);

@@ -27,6 +27,9 @@ std::vector<ThreadState> thread_states();
 // the text has another form.
 bool read_stat(const std::string& text, ThreadState& thread);
 
+// Whether a thread of this process runs or is ready to run.
+bool is_running(pid_t thread);
+
 // On the clock of begun_ns.
 std::int64_t since_boot_ns();
 

@@ -99,7 +99,7 @@ TEST(ThreadSampler, OnlyVariablesOfBindingAreTold) {
 
 TEST(InstructionSamples, AreOfThreadsThatRun) {
   const Threads threads;
-  const auto found = instruction_samples(20);
+  const auto found = instruction_samples(thread_states(), 20);
 #if defined(__x86_64__) || defined(__aarch64__)
   ASSERT_TRUE(found.contains(threads.busy_id));
   EXPECT_FALSE(found.contains(threads.idle_id));
@@ -114,12 +114,12 @@ TEST(InstructionSamples, LeaveAProgramItsOwnHandler) {
   }, now{};
   own.sa_handler = [](int) { ++handled; };
   ASSERT_EQ(sigaction(SIGURG, &own, nullptr), 0);
-  EXPECT_TRUE(instruction_samples(2).empty());
+  EXPECT_TRUE(instruction_samples(thread_states(), 2).empty());
   ASSERT_EQ(sigaction(SIGURG, nullptr, &now), 0);
   EXPECT_EQ(now.sa_handler, own.sa_handler);
   EXPECT_EQ(handled, 0);
   signal(SIGURG, SIG_DFL);
-  instruction_samples(2);
+  instruction_samples(thread_states(), 2);
   ASSERT_EQ(sigaction(SIGURG, nullptr, &now), 0);
   EXPECT_EQ(now.sa_handler, SIG_DFL) << "is left behind";
 }
@@ -130,7 +130,7 @@ TEST(InstructionSamples, LeaveThreadsAloneThatBlockTheSignal) {
   pthread_sigmask(SIG_BLOCK, &urgent, nullptr); // which the new threads inherit
   {
     const Threads threads;
-    EXPECT_FALSE(instruction_samples(4).contains(threads.busy_id));
+    EXPECT_FALSE(instruction_samples(thread_states(), 4).contains(threads.busy_id));
   }
   sigset_t pending;
   sigpending(&pending);
