@@ -179,6 +179,38 @@ def test_progress_threads_on_cores_of_ranks(family: str, hybrid: Path, tmp_path:
     check_mended(tmp_path, found, OMP_NUM_THREADS="1")
 
 
+@TWO_CORES
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi"])
+@pytest.mark.parametrize(
+    ("source", "compiler", "options", "runtime", "library"),
+    [
+        ("hybrid.c", "mpicc", ("-fopenmp", "-ldl"), "OpenMP", "libomp.so"),
+        ("onetbb.cpp", "mpicxx", ("-ltbb",), "oneTBB", "libtbb.so"),
+    ],
+)
+def test_threads_of_other_runtimes(
+    family: str,
+    installation: mpi.Installation,
+    tmp_path: Path,
+    source: str,
+    compiler: str,
+    options: tuple[str, ...],
+    runtime: str,
+    library: str,
+) -> None:
+    program = tmp_path / "program"
+    line = [f"{compiler}.{family}", "-O1", str(SOURCE.with_name(source)), "-o", str(program), *options]
+    clang = {**os.environ, "OMPI_CC": "clang"}
+    if shutil.which(line[0]) is None or subprocess.run(line, env=clang, check=False, capture_output=True).returncode:
+        pytest.skip(f"no {library}, or no compiler for it")
+    command = [launcher(family), *unbound(family), "-n", "1", str(program), "1.2"]
+    ran, found = looked(tmp_path, command, OMP_NUM_THREADS="2")
+    of_runtime = [each for each in found["threads"] if each["runtime"] == runtime]
+    assert of_runtime and all(each["library"].startswith(library) for each in of_runtime), ran.stderr
+    assert any(each["busy"] > 0.005 for each in of_runtime)
+
+
 def test_programs_without_mpi(tmp_path: Path) -> None:
     ran, found = looked(tmp_path, ["true"])
     assert ran.returncode == 0 and "no thread was looked at" in ran.stderr
