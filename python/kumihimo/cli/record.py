@@ -7,7 +7,7 @@ import shlex
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 import typer
 
@@ -17,6 +17,10 @@ from kumihimo.cli.output import OwnWork, interrupted, message, write, write_json
 from kumihimo.cli.paths import WrittenFolder, WrittenWhole
 from kumihimo.text import files
 from kumihimo.text.errors import NotApplicable, missing, wrong_value
+
+if TYPE_CHECKING:
+    from kumihimo.run.binding.finding import BindingFinding
+    from kumihimo.run.profile.totals import Totals
 
 app = typer.Typer()
 
@@ -216,9 +220,24 @@ def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict,
         sums = totals.of(path)
         as_object, lines = summary.as_object(sums), summary.lines(sums)
         text = mpip_text.text(sums, outcome["command"] or "[unknown]") if with_mpip else ""
+        bound = binding_of(sums, outcome["command"])
+    lines += bound.fault_lines() if bound.verdict.faults else []
+    as_object["binding"] = bound.faults_as_object()
     with contextlib.suppress(NotApplicable):  # of an earlier version
         lines += tuned_tables.forwarded_lines(collectives.of(path))
     return lines, {**outcome, **as_object}, text
+
+
+def binding_of(sums: Totals, command: str | None) -> BindingFinding:
+    """Of the threads that ranks looked at; without faults if there are no looks, as in profiles of earlier versions."""
+    from kumihimo.processes import mpi
+    from kumihimo.run.binding import finding, proposal, samples
+
+    looks = samples.of_lines(sums.looks, sums.header["ranks"])
+    if command is not None:
+        return finding.finding(looks, shlex.split(command))
+    by_srun = sums.header.get("srun_mpi") is not None
+    return finding.finding(looks, [], proposal.SRUN if by_srun else mpi.family_of(sums.header["mpi"]))
 
 
 def written(wanted: dict[Path | None, dict | str]) -> None:

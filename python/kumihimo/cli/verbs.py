@@ -44,6 +44,7 @@ VERBS: tuple[str, ...] = (
         "bench checkpoint",
         "bench pgas",
         "record",
+        "binding",
         "replay",
         "workload",
         "checkpoint",

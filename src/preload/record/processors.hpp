@@ -1,13 +1,9 @@
-// The processors that this process may run on.
+// The processors of this process: whether it shares them, and its time on them.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 namespace kumihimo::record {
-
-// "0-3,8"; empty: unknown. Processes of a node may share them, or have some each.
-std::string allowed_processors();
 
 // Whether the launcher has started more processes of the job here than there are processors. False: unknown, too.
 bool shares_processors();

@@ -30,6 +30,12 @@ constexpr std::int64_t most_at_once = std::int64_t{1} << 30;
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
+std::string host_name() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
+
 std::string line_of(const json& object) { return text_of_json(object) + "\n"; }
 
 // The place of a return address: object and offset for a debugger, and the nearest name that the loader knows.
@@ -215,6 +221,8 @@ std::string Recorder::header() const {
 }
 
 std::string Recorder::part(bool whole) {
+  const std::int64_t ended_ns = Clock::now_ns();
+  if (sampler_) sampler_->finish();
   Sites sites;
   json calls = json::array(), kinds = json::array(), sizes = json::object(), partners = json::array(),
        regions = json::array();
@@ -243,16 +251,15 @@ std::string Recorder::part(bool whole) {
       if (histogram[i] > 0) sizes[name].push_back({least_of_class(i), histogram[i]});
   for (const auto& [identity, region] : regions_.all()) regions.push_back(region_of(identity, region, sites));
   const json trace = trace_ ? trace_of(trace_, sites) : json(nullptr);
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
   return line_of({{"rank", rank()},
-                  {"host", host.data()},
+                  {"host", host_name()},
                   {"processors", processors_},
+                  {"thread_samples", sampler_ ? sampler_->samples() : json(nullptr)},
                   {"process", process_},
                   {"finalized", whole},
                   {"threads", PerThread<ThreadRecord>::threads()},
                   {"threads_left_out", left_out},
-                  {"seconds", seconds(Clock::now_ns() - begun_ns_)},
+                  {"seconds", seconds(ended_ns - begun_ns_)},
                   {"mpi_seconds", seconds(mpi_ns)},
                   {"clock_offset_seconds", seconds(clock_.offset_ns())},
                   {"counters", values_of(counters_.read(), counters_before_)},
@@ -327,6 +334,13 @@ void Recorder::gather(mpi::Handle world, const std::string& mine) const {
     put(line);
   }
   if (file) report(file->finish());
+}
+
+// By the thread of the sampler. Who asks for them cannot wait for the end of the program.
+void Recorder::write_thread_samples() const {
+  WholeFile file(fmt::format("{}.rank{}", settings_.threads, rank()));
+  file.write(line_of({{"rank", rank()}, {"host", host_name()}, {"thread_samples", sampler_->samples()}}));
+  report(file.finish());
 }
 
 void Recorder::write_alone() {

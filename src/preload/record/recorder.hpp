@@ -18,6 +18,7 @@
 #include "record/regions.hpp"
 #include "record/trace.hpp"
 #include "record/wait_time.hpp"
+#include "thread_samples/thread_sampler.hpp"
 
 #include <sys/types.h>
 
@@ -25,6 +26,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -42,6 +44,10 @@ struct Settings {
   // KUMIHIMO_RECORD_SKEW: nanoseconds by which each rank's clock is put before that of the rank below; each rank then
   // counts as a node. For tests of the synchronisation.
   std::int64_t skew_ns = 0;
+  // KUMIHIMO_RECORD_THREADS: a file; each rank writes its thread samples at once to one of this name and its rank.
+  std::string threads;
+  // KUMIHIMO_RECORD_LOOK: nanoseconds from MPI_Init to the second look at the threads. Below 0: there are no looks.
+  std::int64_t look_after_ns = 2'000'000'000;
 };
 
 inline Settings settings_of_environment() {
@@ -56,6 +62,9 @@ inline Settings settings_of_environment() {
   settings.trace = text("KUMIHIMO_RECORD_TRACE");
   settings.fault = text("KUMIHIMO_RECORD_FAULT");
   settings.skew_ns = std::atoll(text("KUMIHIMO_RECORD_SKEW").c_str());
+  settings.threads = text("KUMIHIMO_RECORD_THREADS");
+  if (const std::string after = text("KUMIHIMO_RECORD_LOOK"); !after.empty())
+    settings.look_after_ns = std::atoll(after.c_str());
   if (const std::int64_t most = std::atoll(text("KUMIHIMO_RECORD_EVENTS").c_str()); most > 0)
     settings.most_events = most;
   return settings;
@@ -169,6 +178,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   void before_end(const mpi_hooks::HookedCall& call);
   void control(const mpi_hooks::HookedCall& call);
   void write_alone();
+  void write_thread_samples() const;
   void report(const Status& written) const;
   void write_events(const Event& end);
   std::string header() const;
@@ -189,6 +199,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   TraceBuffer trace_;
   PendingCollectives pending_collectives_;
   pid_t process_;
+  std::optional<thread_samples::ThreadSampler> sampler_;
   std::string processors_;            // that the launcher lets this process run on
   bool notes_processor_time_ = false; // of computing, in the trace
   std::int64_t clock_ns_ = 0;         // that a reading of the clock takes

@@ -1,11 +1,16 @@
 // The start of a Recorder, and its end without MPI_Finalize.
 #include "mpi_hooks/preload_check.hpp"
 #include "record/recorder.hpp"
+#include "thread_samples/processor_lists.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 namespace kumihimo::record {
@@ -16,7 +21,7 @@ Settings settings_for(const mpi::Library& library) {
   Settings settings = settings_of_environment();
   if (!mpi_hooks::is_spawned(library)) return settings;
   if (!settings.output.empty()) settings.output += fmt::format(".spawned-{}", getpid());
-  settings.trace.clear();
+  settings.trace.clear(), settings.threads.clear();
   return settings;
 }
 
@@ -30,6 +35,14 @@ bool everyone_is_here() {
                  "no wrapper clears LD_PRELOAD)\n",
                  missed);
   return false;
+}
+
+// By the variable that the launcher sets: of mpirun in a step of Slurm, mpirun's own. All are the first, if none is
+// set.
+bool is_first_of_node() {
+  for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
+    if (const char* const rank = std::getenv(name)) return std::string_view(rank) == "0";
+  return true;
 }
 
 } // namespace
@@ -50,8 +63,8 @@ Recorder::Recorder(mpi::Library library)
       clock_(library_, settings_.skew_ns), communicators_(library_), types_(library_), call_traffic_(library_, types_),
       wait_time_(library_, clock_), regions_(counters_),
       trace_(library_, !settings_.trace.empty(), settings_.most_events),
-      pending_collectives_(library_.constants.request_null), process_(getpid()), processors_(allowed_processors()),
-      begun_ns_(Clock::now_ns()) {
+      pending_collectives_(library_.constants.request_null), process_(getpid()),
+      processors_(thread_samples::processors_of_thread(0)), begun_ns_(Clock::now_ns()) {
   notes_processor_time_ = trace_ && shares_processors();
   constexpr int readings = 256;
   const std::int64_t before = Clock::now_ns();
@@ -65,6 +78,11 @@ bool Recorder::begin() {
   if (!everyone_is_here()) return false;
   communicators_.begin();
   if (is_init_hooked) clock_.begin();
+  if (settings_.look_after_ns >= 0)
+    sampler_.emplace(thread_samples::ThreadSampler::Rules{
+        .after = std::chrono::nanoseconds(settings_.look_after_ns),
+        .tells_node = is_first_of_node(),
+        .then = settings_.threads.empty() ? std::function<void()>() : [this] { write_thread_samples(); }});
   return true;
 }
 

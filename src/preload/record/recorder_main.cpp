@@ -2,6 +2,9 @@
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/preload_check.hpp"
 #include "record/recorder.hpp"
+#include "thread_samples/started_threads.hpp"
+
+#include <dlfcn.h>
 
 namespace kumihimo::mpi_hooks {
 
@@ -43,6 +46,14 @@ extern "C" void kumihimo_region_begin(const char* name, const char* expectation)
 }
 extern "C" void kumihimo_region_end(const char* name) {
   if (auto* const recorder = kumihimo::record::Recorder::current()) recorder->end_region(name);
+}
+
+// Hooked to know which library starts a thread.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                              void* argument) {
+  using kumihimo::thread_samples::CreateThread;
+  static const auto create = reinterpret_cast<CreateThread>(dlsym(RTLD_NEXT, "pthread_create"));
+  return kumihimo::thread_samples::create_noted(create, thread, attributes, start, argument);
 }
 
 [[gnu::destructor]] static void at_exit() { kumihimo::record::Recorder::at_exit(); }

@@ -39,6 +39,7 @@ def test_every_time_of_the_command_line_is_read_by_it():
     ]
     verbs_with_times = {
         "run",
+        "binding",
         "tune",
         "tune kernel",
         "optimise",

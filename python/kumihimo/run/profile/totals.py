@@ -15,6 +15,7 @@ from kumihimo.text.quantities import counted
 
 MOST_PAIRS = 1000
 MOST_PASSAGES = 4096  # of a region that are kept, where ranks have different ones
+OF_LOOKS = ("rank", "host", "processors", "thread_samples")
 SUMMED = ("calls", "bytes", "seconds")
 SPLIT = ("split_calls", "split_seconds", "waiting_seconds", "transferring_seconds")  # of blocking collectives
 COMPLETION = ("completion_seconds", "completion_waiting_seconds", "overlap_seconds")  # of non-blocking ones
@@ -157,6 +158,7 @@ class Totals:
     counters: Counter = field(default_factory=Counter)
     events_left_out: int = 0
     threads_left_out: int = 0
+    looks: list[dict] = field(default_factory=list)  # of each rank, what run/binding judges
 
     @property
     def seconds(self) -> float:
@@ -190,6 +192,7 @@ def of(path: Path) -> Totals:
 def add_rank(totals: Totals, rank: dict, seen: set[CallPlace]) -> None:
     number = rank["rank"]
     totals.tasks.append((number, rank.get("host", ""), rank["seconds"], rank["mpi_seconds"]))
+    totals.looks.append({name: rank.get(name) for name in OF_LOOKS})
     totals.most_threads = max(totals.most_threads, rank.get("threads", 1))
     if not rank["finalized"]:
         totals.unfinished.append(number)
