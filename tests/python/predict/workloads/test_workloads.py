@@ -189,3 +189,39 @@ def test_replay_and_place_take_workloads(kumihimo) -> None:
     assert refused.code == 2 and "workload:hpl must send messages to be placed" in refused.err
     projected = kumihimo("project", "--year", "2030", "--replay", "workload:lans", "--ranks", "27", "--json")
     assert json.loads(projected.out)["results"][0]["replay"]["ranks"] == 27
+
+
+def test_simulate_takes_workloads(kumihimo) -> None:
+    """As replay, on as many ranks as the nodes have."""
+    on = ("--machine", "k-computer", "--json")
+    by_shape = kumihimo("simulate", "workload:rsdft", "--shape", "4x2x4", "-a", "allreduce=trinaryx3", *on)
+    assert by_shape.code == 0, by_shape.err
+    found = json.loads(by_shape.out)["results"][0]
+    assert found["ranks"] == 32 and found["programs"] == "workload:rsdft"
+    assert {each["algorithm"] for each in found["collectives"]} == {"trinaryx3"}
+    replayed = kumihimo(
+        *("replay", "workload:rsdft", "--ranks", "32", "--shape", "4x2x4", "--model", "flow"),
+        *("-a", "allreduce=trinaryx3", *on),
+    )
+    assert json.loads(replayed.out)["results"][0]["seconds"] == found["seconds"]
+    usual = kumihimo("simulate", "workload:lans", *on)
+    assert json.loads(usual.out)["results"][0]["ranks"] == 64
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    (
+        (("workload:rsdf",), "did you mean rsdft"),
+        (("workload:lans", "--bytes", "8"), "a workload takes no --bytes"),
+        (("workload:lans", "--segment-bytes", "8"), "a workload takes no --segment-bytes"),
+        (("workload:lans", "--links"), "takes no --links"),
+        (("workload:lans", "--model", "bound"), "must be flow, exact, packet or loggp"),
+        (("workload:lans", "--algorithm", "ring"), "--algorithm of a workload must be COLLECTIVE=NAME"),
+        (("workload:lans", "--algorithm", "allreduce=rin"), "did you mean ring"),
+        (("workload:npb-ft", "--shape", "6x1x1"), "npb-ft runs on a power of two of ranks"),
+        (("workload:lans", "--shape", "4x2x4", "--ranks", "8"), "as many ranks as the program"),
+    ),
+)
+def test_wrong_input_of_simulate_is_one_sentence(kumihimo, words: tuple[str, ...], sentence: str) -> None:
+    ended = kumihimo("simulate", *words, "--machine", "k-computer")
+    assert ended.code == 2 and sentence in ended.err and len(ended.err.splitlines()) == 1, ended.err
