@@ -227,6 +227,8 @@ static void bench(const struct step* steps, int many, MPI_Comm* groups, int roun
   int length;
   MPI_Get_library_version(version, &length);
   version[strcspn(version, "\n\"\\")] = '\0';
+  for (char* at = version; *at; ++at)
+    if (*at < ' ') *at = ' '; /* tabs of MPICH */
   if (rank == 0) printf("{\"about\": {\"mpi\": \"%s\", \"ranks\": %d}}\n", version, ranks), fflush(stdout);
   for (int round = -1; round < rounds; ++round) {
     double spent[MOST_KINDS] = {0}, sums[MOST_KINDS];
