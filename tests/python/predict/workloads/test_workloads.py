@@ -172,6 +172,8 @@ def test_the_command(kumihimo, tmp_path: Path) -> None:
     shown = kumihimo("workload", "lattice-qcd", "--ranks", "8", "--traffic", "t.txt")
     assert shown.code == 0 and "faces" in shown.out, shown.err
     assert len((tmp_path / "t.txt").read_text().splitlines()) == 8 * 3
+    refused = kumihimo("workload", "lans", "--set", "steps=1e9")
+    assert refused.code == 2 and "a rank of lans takes at most 1000000 steps" in refused.err
     refused = kumihimo("workload", "lans", "--rank", "64")
     assert refused.code == 2 and "--rank must be from 0 to 63" in refused.err
 
@@ -220,6 +222,7 @@ def test_simulate_takes_workloads(kumihimo) -> None:
         (("workload:lans", "--algorithm", "allreduce=rin"), "did you mean ring"),
         (("workload:npb-ft", "--shape", "6x1x1"), "npb-ft runs on a power of two of ranks"),
         (("workload:lans", "--shape", "4x2x4", "--ranks", "8"), "as many ranks as the program"),
+        (("workload:lans,steps=1e9",), "a rank of lans takes at most 1000000 steps"),
     ),
 )
 def test_wrong_input_of_simulate_is_one_sentence(kumihimo, words: tuple[str, ...], sentence: str) -> None:
