@@ -228,3 +228,18 @@ def test_simulate_takes_workloads(kumihimo) -> None:
 def test_wrong_input_of_simulate_is_one_sentence(kumihimo, words: tuple[str, ...], sentence: str) -> None:
     ended = kumihimo("simulate", *words, "--machine", "k-computer")
     assert ended.code == 2 and sentence in ended.err and len(ended.err.splitlines()) == 1, ended.err
+
+
+def test_campaigns_take_workloads(kumihimo, tmp_path: Path) -> None:
+    (tmp_path / "w.toml").write_text(
+        'summary = "two"\n[parameters]\ncollective = ["workload:lans", "workload:npb-cg"]\n'
+        'machine = "k-computer"\nranks = [8, 16]\n'
+    )
+    ended = kumihimo("campaign", "w.toml", "--workers", "1")
+    assert ended.code == 0 and "4 points; 4 computed now" in ended.out, ended.err
+    shown = json.loads(kumihimo("campaign", "show", "w.sqlite", "--json").out)["results"]
+    assert [each["status"] for each in shown] == ["ok"] * 4
+    (alone,) = json.loads(kumihimo("simulate", "workload:lans", "-m", "k-computer", "-p", "16", "--json").out)[
+        "results"
+    ]
+    assert shown[1]["seconds"] == alone["seconds"]
