@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kumihimo.app.published_figures import registry
+from kumihimo.app.published_figures.rates_here import RatesHere
 from kumihimo.cli import published
+from kumihimo.text.errors import BadInput, Failed
 
 QUICK = ("reedbush-offload-ratio", "reedbush-offload-seconds", "blue-waters-bcast-step", "pgas-upc-get-node-4")
 
@@ -40,6 +43,18 @@ def test_the_table_and_the_page(kumihimo, tmp_path: Path) -> None:
     assert "Off by more than 30 %" in ended.out and "Not predicted:" in ended.out
     page = (tmp_path / "page.md").read_text()
     assert all(f"| `{name}` |" in page for name in QUICK) and "- `blue-waters-bcast-step`: " in page
+
+
+def test_what_this_machine_cannot_compute_is_left_out_and_a_wrong_unit_is_an_error() -> None:
+    def without_library(_: RatesHere) -> float:
+        raise Failed("DGEMM needs OpenBLAS", "install it")
+
+    good = next(each for each in registry.FIGURES if each.name == "reedbush-offload-ratio")
+    found, left_out = published.answers([replace(good, predict=without_library), good], RatesHere())
+    assert [each.figure.name for each, _ in found] == [good.name]
+    assert [each.why for each in left_out] == ["It could not be computed here: DGEMM needs OpenBLAS; install it."]
+    with pytest.raises(BadInput, match="reedbush-offload-ratio"):
+        published.answers([replace(good, value=4e6)], RatesHere())
 
 
 def test_the_list_has_all(kumihimo) -> None:
