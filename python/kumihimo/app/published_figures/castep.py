@@ -116,8 +116,8 @@ def folded_gain(**parameters: int):
 
 PARAMETERS = "rate of computing 10 % of the peak; all messages of an alltoallv at once"
 WAITS = (
-    "The published profile has 18.8 % of waiting for late ranks and messages that the network of 2009 delayed, neither "
-    "of which the workload has, so that messages are a smaller part of its time."
+    "The published profile has 18.8 % of waiting for other ranks beside the alltoallv; in the workload all ranks "
+    "arrive together, so that messages are a smaller part of its time and a better exchange gains less."
 )
 NINTH = f"a ninth of al3x3's waves and grid, one k-point; {PARAMETERS}"
 NO_SIZE = "Its numbers of plane waves, bands and k-points are not in the sources."

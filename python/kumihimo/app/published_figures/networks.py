@@ -103,8 +103,8 @@ FIGURES = (
         2.0,
         doubling,
         "short messages (median of 8 B to 8 KiB), binomial trees as MPICH's",
-        "A tree grows by one level of many. The step is a change of algorithm in Cray's library, whose choices are not "
-        "published; the campaign blue-waters has those of three other libraries.",
+        "A binomial tree grows by one level in seven. What Cray's library ran on either side of the step is not "
+        "published; the campaign blue-waters has the choices of three other libraries.",
     ),
     PublishedFigure(
         "blue-waters-spikes",
