@@ -19,6 +19,7 @@ from kumihimo.text.errors import wrong_value
 LU, VARIANT = "lu", "rows"
 MEASURED_ROWS = 3000
 RUNS = 3
+BUSY_SHARE = 0.6  # of the peak: a BLAS library's DGEMM alone reaches more
 MOST_ROWS = 100_000_000
 MOST_PANELS = 500_000  # of all ranks together that are simulated: half a gigabyte of operations
 MOST_STEPS = 2_000_000_000  # of the recurrence, panels times columns of the grid: a minute

@@ -14,6 +14,7 @@ from kumihimo.cli.options import option
 from kumihimo.collectives import arguments, program_sets
 from kumihimo.collectives.arguments import Ranks
 from kumihimo.network import placement as placements
+from kumihimo.predict.workloads.catalogue import WORKLOAD
 from kumihimo.processes import allocation, launcher_environment, mpi
 from kumihimo.text import quantities
 from kumihimo.text.errors import NotApplicable, not_applicable, wrong_value
@@ -40,7 +41,7 @@ T = TypeVar("T")
 
 @options.with_parameters(hints=True)
 def command(
-    collective: options.CollectiveOrPrograms,
+    collective: options.CollectiveProgramsOrWorkload,
     sizes: option("--bytes -b SIZES", "Message sizes: 64KiB or 8,64KiB..1MiB [default: 8..16MiB].") = None,
     algorithm: option("--algorithm -a NAME", "Name of an algorithm, all, or auto (choose for each size).") = ALL,
     ranks: option(
@@ -72,14 +73,16 @@ def command(
     as_json: options.Json = False,
 ) -> int:
     """Measure a collective beside the MPI library's own call. A halo exchange or a program file is measured beside the
-    same exchange written by hand in MPI.
+    same exchange written by hand in MPI. Of a workload the communication alone is played and checked.
 
     \b
     Examples:
     kumihimo bench allreduce --ranks 4 --bytes 8..1MiB --shape 2x2
+    kumihimo bench workload:rsdft,steps=1 --ranks 4
     kumihimo bench halo:64x64x64,points=27 --shape 2x2 --launches 5
     """
-    if not arguments.names_programs(collective):
+    of_workload = collective.startswith(WORKLOAD)
+    if not of_workload and not arguments.names_programs(collective):
         options.refuse_beside_collective(collective)
     if machine is not None and not collective.startswith(arguments.FILE):  # a halo exchange computes for seconds
         raise wrong_value("only program files (file:PATH) take --machine", machine, "leave it out")
@@ -107,6 +110,12 @@ def command(
         raise wrong_value("--check measures no times, so it takes no asserts", asserts_file or junit, "leave one out")
     keeps = asserts.AssertCheck.of(asserts_file, junit)
     place = launcher_environment.place()
+    if of_workload:
+        from kumihimo.cli import bench_workload
+
+        format_ = "json" if as_json else format_
+        asked_ranks = ranks if place else ranks_of(ranks, place)
+        return bench_workload.run(collective, asked_ranks, library, launches or 1, format_, keeps, place)
     each = arguments.ranks_per_node_named(ranks_per_node)
     if shape.startswith(f"{NODE}:"):
         shape, ranks = NODE, arguments.rank_space(Ranks(shape, ranks, each or 1)).ranks

@@ -86,10 +86,15 @@ def argument(metavar: str, help_: str, type_: object = str) -> object:
 CollectiveOrPrograms = argument(
     "COLLECTIVE", "Collective (allreduce, bcast ...), halo exchange (halo:16x16x16) or program file (file:PATH)."
 )
+CollectiveProgramsOrWorkload = argument(
+    "COLLECTIVE",
+    "Collective (allreduce, bcast ...), halo exchange (halo:16x16x16), program file (file:PATH) or workload "
+    "(workload:NAME, see `workload`).",
+)
 CollectiveProgramsOrGoal = argument(
     "COLLECTIVE",
-    "Collective (allreduce, bcast ...), halo exchange (halo:16x16x16), program file (file:PATH) or GOAL file "
-    "(goal:PATH, with --model loggp, flow, exact or packet).",
+    "Collective (allreduce, bcast ...), halo exchange (halo:16x16x16), program file (file:PATH), GOAL file "
+    "(goal:PATH) or workload (workload:NAME, see `workload`); the last two with --model loggp, flow, exact or packet.",
 )
 Algorithm = option("--algorithm -a NAME", "Name of the algorithm, as in docs/algorithms.md.")
 AlgorithmOrAll = option("--algorithm -a NAME", "Name of an algorithm, or all.")
@@ -148,6 +153,13 @@ def refuse_beside(reason: str, *refused: str) -> None:
     """Refuses these arguments of the verb where the command line gives them. `reason`: why, before "takes no --x"."""
     for option, got in _given_on_command_line():
         if option.name in refused:
+            raise wrong_value(f"{reason} takes no {max(option.opts, key=len)}", got, "leave it out")
+
+
+def refuse_all_but(reason: str, *taken: str) -> None:
+    """Refuses all that the command line gives but these arguments of the verb."""
+    for option, got in _given_on_command_line():
+        if option.name not in taken:
             raise wrong_value(f"{reason} takes no {max(option.opts, key=len)}", got, "leave it out")
 
 

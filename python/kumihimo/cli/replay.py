@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +17,7 @@ from kumihimo.text.errors import missing, wrong_value
 if TYPE_CHECKING:
     from kumihimo import _replay
     from kumihimo.predict.replay.models import ReplayModel
-    from kumihimo.predict.replay.study import Change, Replay
+    from kumihimo.predict.replay.study import Change, Replay, ReplayQuestion
     from kumihimo.predict.replay.trace import Trace
 
 MOST_SITES = 12  # rows of the table
@@ -112,22 +114,34 @@ def command(
     general, of_regions = speeds(speed or [], read)
     wished = choices.Wished.read(algorithm or [], wisdom)
     question = study.ReplayQuestion(read, source, on, wished, general, of_regions)
-    prediction = progress.run_interruptible(lambda: study.predict(question, bool(page or timeline)))
-    changes = progress.run_interruptible(lambda: study.changes(prediction)) if what_if else []
+    wanted = ReplayOutputs(what_if, by_rank, page, timeline, goal, as_json)
+    answer(question, trace, wanted, new_grid)
+
+
+@dataclass
+class ReplayOutputs:
+    """What is told of a replay, beside its time."""
+
+    what_if: bool = False
+    by_rank: bool = False
+    page: Path | None = None
+    timeline: Path | None = None
+    goal: Path | None = None
+    as_json: bool = False
+
+
+def answer(question: ReplayQuestion, name: str, wanted: ReplayOutputs, new_grid: Mapping[str, object]) -> None:
+    """Predicts, writes files, and prints. `name`: of the program; `new_grid`: members of an extrapolation."""
+    from kumihimo.predict.replay import study
+
+    with_intervals = bool(wanted.page or wanted.timeline)
+    prediction = progress.run_interruptible(lambda: study.predict(question, with_intervals))
+    changes = progress.run_interruptible(lambda: study.changes(prediction)) if wanted.what_if else []
     of_faults = progress.run_interruptible(lambda: study.with_faults(prediction))
-    result = as_object(prediction, changes, trace) | new_grid | ({} if of_faults is None else {"faults": of_faults})
-    if page:
-        from kumihimo.predict.replay import page as pages
-
-        output.write(page, pages.render(prediction, result))
-    if timeline:
-        from kumihimo.predict.replay import chrome
-
-        output.write(timeline, chrome.text(prediction))
-    if goal:
-        output.write(goal, progress.run_interruptible(lambda: question.program().graphs.to_text()))
-    if as_json:
-        return output.print_results_json([result | (ranks_of(prediction) if by_rank else {})])
+    result = as_object(prediction, changes, name) | new_grid | ({} if of_faults is None else {"faults": of_faults})
+    write_files(prediction, result, wanted)
+    if wanted.as_json:
+        return output.print_results_json([result | (ranks_of(prediction) if wanted.by_rank else {})])
     for line in lines(result, prediction):
         output.print_line(line)
     output.print_list("Warnings:", result["warnings"])
@@ -135,10 +149,24 @@ def command(
     print_links(result)
     print_changes(prediction, changes)
     simulate_faults.print_faults({(): result})
-    if by_rank:
+    if wanted.by_rank:
         print_ranks(prediction)
-    output.print_list("Left out:", left_out(read))
+    output.print_list("Left out:", left_out(question.trace))
     return None
+
+
+def write_files(prediction: Replay, result: dict, wanted: ReplayOutputs) -> None:
+    if wanted.page:
+        from kumihimo.predict.replay import page as pages
+
+        output.write(wanted.page, pages.render(prediction, result))
+    if wanted.timeline:
+        from kumihimo.predict.replay import chrome
+
+        output.write(wanted.timeline, chrome.text(prediction))
+    if wanted.goal:
+        text = progress.run_interruptible(lambda: prediction.question.program().graphs.to_text())
+        output.write(wanted.goal, text)
 
 
 def is_workload(name: str) -> bool:

@@ -72,6 +72,18 @@ class ReplayRequest:
         setting = Setting(self.model, job, placed, True, noise.named(self.noise), deaths, options=options)
         return ReplayModel(setting, name, hosts is None)
 
+    def slots(self) -> int | None:
+        """Of the nodes that the options name; None: they name none."""
+        from kumihimo.cli import machines
+        from kumihimo.collectives import arguments
+        from kumihimo.predict import simulation
+
+        if self.machine is None or not (self.whole or self.shape or self.box or self.given):
+            return None
+        asked = arguments.Ranks(self.shape, None, arguments.ranks_per_node_named(self.ranks_per_node))
+        part = simulation.PartOfMachine(self.box, self.dead)
+        return simulation.on(machines.load(self.machine), asked, part, self.hosts()).slots.size
+
     def hosts(self) -> Allocation | None:
         from kumihimo.processes import allocation
 

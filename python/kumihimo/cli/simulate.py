@@ -15,17 +15,25 @@ from kumihimo.text.errors import NotApplicable, not_applicable
 @options.with_parameters()
 @options.gathered
 def command(collective: options.CollectiveProgramsOrGoal, request: Request) -> None:
-    """Predict the time of a collective on a described machine.
+    """Predict the time of a collective or a workload on a described machine.
 
     \b
     Examples:
     kumihimo simulate allreduce --machine k-computer --shape 48x6x32 --bytes 1GiB
+    kumihimo simulate workload:rsdft --machine k-computer --shape 8x8x8 --algorithm allreduce=trinaryx3
     kumihimo simulate goal:trace.goal --model loggp --loggops L=2500,o=1500,g=1000,G=6,O=0,S=65535
     """
     models.check_name(request.model)
-    if not (request.machine or request.loggops):
+    of_job = not (request.machine or request.loggops)
+    if of_job:
         request.machine = machines.of_job()
-    request.refuse_what_means_nothing(subjects.kind_of(collective))
+    kind = subjects.kind_of(collective)
+    request.refuse_what_means_nothing(kind)
+    if kind == "recording":
+        from kumihimo.cli import simulate_workload
+
+        simulate_workload.run(collective, request, of_job)
+        return
     if request.background:
         from kumihimo.cli import simulate_background
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from kumihimo.app import catalogue, fft_prediction
+from kumihimo.app.core_speed import CoreSpeed
 from kumihimo.app.fft_prediction import FftQuestion, LineRate
 from kumihimo.cli import output, progress
-from kumihimo.cli.simulate_measured import LIMIT_SECONDS, CoreSpeed, MeasuredRequest
+from kumihimo.cli.simulate_measured import LIMIT_SECONDS, MeasuredRequest
 from kumihimo.text.quantities import seconds_text
 
 COLUMNS = ("ranks>", "rows x columns>", "time>", "GFLOPS>", "computing>", "exchanges>")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from kumihimo import _machine
 from kumihimo.app import catalogue, lu_prediction
+from kumihimo.app.core_speed import CoreSpeed, peak_here
 from kumihimo.app.lu_prediction import LuQuestion, LuRates
 from kumihimo.cli import machines, output, progress
-from kumihimo.cli.simulate_measured import LIMIT_SECONDS, CoreSpeed, MeasuredRequest, peak_here
+from kumihimo.cli.simulate_measured import LIMIT_SECONDS, MeasuredRequest
 from kumihimo.collectives.arguments import Ranks
 from kumihimo.predict import simulation
 from kumihimo.text.errors import wrong_value
 from kumihimo.text.quantities import seconds_text, share_text
 
-BUSY_SHARE = 0.6  # of the peak: a BLAS library's DGEMM alone reaches more
 COLUMNS = ("ranks>", "grid>", "time>", "GFLOPS>", "of updates>", "computing>", "uneven>", "waiting>")
 
 
@@ -88,7 +88,7 @@ def measured_text(measured: dict) -> str:
         share = f" ({share_text(value / measured['peak_gflops'])} of the peak)" if "peak_gflops" in measured else ""
         return f"{value:.3g} GFLOPS{share}"
 
-    is_busy = measured["update_gflops"] < BUSY_SHARE * measured.get("peak_gflops", 0)
+    is_busy = measured["update_gflops"] < lu_prediction.BUSY_SHARE * measured.get("peak_gflops", 0)
     return (
         f"Measured here on one thread of {measured['processor']}: updates {rate('update_gflops')}, "
         f"panels {rate('panel_gflops')}; {measured['blas']}"

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from kumihimo import _machine
 from kumihimo.app import catalogue, fft_prediction, global_fft, hybrid_machine, lu_prediction, published
+from kumihimo.app.core_speed import CoreSpeed, peak_here
 from kumihimo.app.published import PublishedCase
 from kumihimo.cli import machines, output, progress
 from kumihimo.cli.simulate_lu import measured_text
-from kumihimo.cli.simulate_measured import LIMIT_SECONDS, CoreSpeed, MeasuredRequest, peak_here
+from kumihimo.cli.simulate_measured import LIMIT_SECONDS, MeasuredRequest
 from kumihimo.collectives.arguments import Ranks
 from kumihimo.predict import simulation
 from kumihimo.predict.workloads import npb_ft

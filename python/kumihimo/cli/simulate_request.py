@@ -25,7 +25,8 @@ OF_BACKGROUND = "Model packet, beside other jobs"
 FAULTS = "Faults and noise"
 OF_PROGRAMS = ("machine", "box", "dead", "routing", "model")  # beside what models heed
 OF_MACHINE = ("box", "dead", "routing", "given", "order", "placement", "no_simd")
-NOT_OF_GOAL = ("sizes", "algorithm", "type_", "operation", "root", "counts", "neighbours")
+OF_COLLECTIVES = ("sizes", "type_", "operation", "root", "counts", "neighbours")
+NOT_OF_GOAL = (*OF_COLLECTIVES, "algorithm")
 OF_BACKGROUND_JOBS = ("spread", "repeats", "warm_up")
 
 
@@ -135,6 +136,8 @@ class Request:
             raise missing("--machine", "see kumihimo simulate --help")
         if kind == "goal":
             options.refuse_beside("a GOAL file", *NOT_OF_GOAL, *(self.parameters or {}))
+        elif kind == "recording":
+            options.refuse_beside("a workload", *OF_COLLECTIVES, *(self.parameters or {}))
         elif kind == "programs":
             options.refuse_beside_programs(*OF_PROGRAMS, *models.understood("programs"))
         if self.machine is None:

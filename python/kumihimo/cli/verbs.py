@@ -36,6 +36,7 @@ VERBS: tuple[str, ...] = (
         "simulate memory",
         "campaign",
         "campaign show",
+        "published",
         "place",
         "bench",
         "bench vectorisation",

@@ -15,7 +15,7 @@ SUBJECTS = {
     "collective": "a collective",
     "programs": "a halo exchange or program file",
     "goal": "a GOAL file",
-    "recording": "a recorded program",
+    "recording": "a recorded program or workload",
     "solver": "a solver",
     "stencil": "a stencil",
     "hartree_fock": "hartree-fock",

@@ -1,6 +1,7 @@
 """What a prediction is of, as a verb's first argument names it: a collective, programs, or a GOAL file.
 
-A subject has a `kind` (of models.SUBJECTS), the ranks that it needs, cases, and a result of each case.
+A subject has a `kind` (of models.SUBJECTS), the ranks that it needs, cases, and a result of each case. A workload is
+predicted as a recorded program (predict/replay).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kumihimo.collectives.arguments import CollectiveArguments, Ranks
 from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Prediction, Setting
 from kumihimo.predict.simulation import Case
+from kumihimo.predict.workloads.catalogue import WORKLOAD
 from kumihimo.text import files
 from kumihimo.text.errors import missing, wrong_value
 from kumihimo.text.sizes import parse_sizes
@@ -28,6 +30,8 @@ def kind_of(text: str) -> str:
     """Of models.SUBJECTS."""
     if text.startswith(GOAL):
         return "goal"
+    if text.startswith(WORKLOAD):
+        return "recording"
     return "programs" if arguments.names_programs(text) else "collective"
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from kumihimo.collectives import arguments
 from kumihimo.predict.campaign.expressions import FUNCTIONS, CampaignExpression
+from kumihimo.predict.workloads.catalogue import WORKLOAD
 from kumihimo.text import files
 from kumihimo.text.documents import read_toml
 from kumihimo.text.errors import did_you_mean, errors_at, missing, wrong_value
@@ -107,7 +108,9 @@ class Campaign:
 
     def _algorithms(self, values: dict[str, object]) -> list[dict[str, str]]:
         collective = str(values["collective"])
-        if values.get("algorithm", arguments.ALL) != arguments.ALL or arguments.names_programs(collective):
+        if values.get("algorithm", arguments.ALL) != arguments.ALL:
+            return [{}]
+        if arguments.names_programs(collective) or collective.startswith(WORKLOAD):
             return [{}]
         if values.get("model") == "bound":
             return [{}]

@@ -31,6 +31,7 @@ from kumihimo.text.errors import did_you_mean, wrong_value
 WORKLOAD = "workload:"
 COMPLEX, REAL = 16, 8  # bytes
 K_NODE = 128e9  # flop/s
+MOST_STEPS = 1_000_000  # of a rank
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,12 @@ class WorkloadCall:
     values: Values
 
     def steps(self, rank: int) -> Iterator[WorkloadStep]:
-        return self.workload.steps(rank, self.ranks, self.values)
+        """BadInput, once they are too many."""
+        for number, step in enumerate(self.workload.steps(rank, self.ranks, self.values)):
+            if number == MOST_STEPS:
+                rule = f"a rank of {self.workload.name} takes at most {MOST_STEPS} steps"
+                raise wrong_value(rule, "more", "make its numbers smaller, as by --set steps=1")
+            yield step
 
     def trace(self) -> Trace:
         return traced(self.ranks, self.steps)
@@ -206,6 +212,31 @@ def npb_ft(rank: int, ranks: int, v: Values) -> Iterator[WorkloadStep]:
             yield ComputingStep(pattern.flops / len(groups) / v["rate"], "lines")
             size = pattern.bytes_of_message(group) * len(group)
             yield CollectiveStep("alltoall", size, "transposition", () if len(group) == ranks else tuple(group))
+
+
+def npb_cg(rank: int, ranks: int, v: Values) -> Iterator[WorkloadStep]:
+    """CG of the NAS Parallel Benchmarks: ranks in rows and columns, at most twice as many columns. A product is summed
+    along a row by exchanges over half of it, a quarter and so on, then transposed; two sums of a number, the same."""
+    columns = 2 ** (ranks.bit_length() // 2)
+    rows = ranks // columns
+    row, column = divmod(rank, columns)
+    along = [row * columns + (column ^ (columns >> step)) for step in range(1, columns.bit_length())]
+    block = int(v["rows"]) // rows * REAL
+    halved = columns != rows
+    half = block // 2 if halved else block
+    transposed = column * rows + row if not halved else 2 * (rank // 2 % rows * rows + rank // 2 // rows) + rank % 2
+    for _ in repeated(v):
+        for _ in range(int(v["products"])):
+            yield ComputingStep(
+                2 * v["rows"] * (5 + v["nonzeros"] * (v["nonzeros"] + 1)) / ranks / v["rate"], "product"
+            )
+            for partner in along:
+                size = half if partner == along[-1] else block
+                yield ExchangeStep([partner], [size], [size], "sums along a row")
+            if transposed != rank:
+                yield ExchangeStep([transposed], [half], [half], "transposition")
+            for partner in (*along, *along):
+                yield ExchangeStep([partner], [REAL], [REAL], "sums of a number")
 
 
 def nicam(rank: int, ranks: int, v: Values) -> Iterator[WorkloadStep]:
@@ -348,6 +379,21 @@ WORKLOADS = (
             "steps": STEPS,
         },
         npb_ft,
+        power_of_two=True,
+    ),
+    Workload(
+        "npb-cg",
+        "CG of the NAS Parallel Benchmarks: sums along rows of ranks by exchanges, transpositions",
+        "D. Bailey et al., NAS Parallel Benchmarks, CG class B; RMATT, HPCS 2012: 1,024 ranks of K",
+        64,
+        {
+            "rows": number(75_000, "rows of the matrix", "class B"),
+            "nonzeros": number(13, "by which a row has about its square and itself of them", "class B"),
+            "products": number(26, "products of a step", "25 iterations of conjugate gradients and a residual"),
+            "rate": rate(0.05, "assumed, of one core", 16e9),
+            "steps": number(1, "steps, of 75", "assumed: so that a replay is short"),
+        },
+        npb_cg,
         power_of_two=True,
     ),
     Workload(

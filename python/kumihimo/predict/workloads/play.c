@@ -1,21 +1,38 @@
-/* Plays the steps of a workload on real MPI: mpicc -O2 -o play play.c && mpirun -n P ./play steps
+/* Plays the steps of a workload on real MPI: mpicc -O2 -o play play.c && mpirun -n P ./play steps [ROUNDS]
 
    Written by `kumihimo workload --program`. Each rank reads steps/RANK: lines of
        c SECONDS                            compute so long
        x N  then N times: PARTNER SENT RECEIVED    exchange messages, bytes
        g COLLECTIVE BYTES GROUP ROOT        as `kumihimo workload` shows them; group 0: all ranks
    and steps/groups: their number, and a line "N RANK ..." for each group from 1 on. What comes is checked: its length,
-   and its first and last byte, which name the sender. Prints the time of the slowest rank. */
+   and its first and last byte, which name the sender. Prints the time of the slowest rank. With ROUNDS it plays the
+   communication alone, without what is computed, once and then so many times; it prints a JSON object for each round:
+   the time of the slowest rank, and the mean time of a rank in each kind of step. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, ranks;
+#define MOST_KINDS 8
+
+static int rank, ranks, is_bench;
 static char *out, *in; /* for all messages of a step */
 static size_t out_bytes, in_bytes;
 
+struct step {
+  char kind; /* as in the file */
+  double seconds;
+  int partners, *partner;
+  long *sent, *received;
+  char collective[32];
+  long bytes;
+  int group, root;
+};
+
 static void stop(const char* what, const char* where) {
+  if (is_bench)
+    printf("{\"error\": {\"kind\": \"failed\", \"problem\": \"rank %d: %s (%s)\"}}\n", rank, what, where),
+        fflush(stdout);
   fprintf(stderr, "play: rank %d: %s (%s)\n", rank, what, where);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
@@ -44,36 +61,37 @@ static void compute(double seconds) {
 
 static char mark(int sender) { return (char)(1 + sender % 101); }
 
-static void exchange(FILE* file, int partners) {
-  int* partner = malloc(sizeof(int) * partners);
-  long *sent = malloc(sizeof(long) * partners), *received = malloc(sizeof(long) * partners);
-  MPI_Request* requests = malloc(2 * sizeof(MPI_Request) * partners);
-  MPI_Status* statuses = malloc(2 * sizeof(MPI_Status) * partners);
+static void* array(size_t count, size_t each) {
+  void* found = malloc(count * each + 1);
+  if (found == NULL) stop("no memory for the steps", "take fewer of them");
+  return found;
+}
+
+static MPI_Request* requests;
+static MPI_Status* statuses;
+
+static void exchange(const struct step* of) {
   size_t to = 0, from = 0;
-  for (int i = 0; i < partners; ++i) {
-    if (fscanf(file, "%d %ld %ld", &partner[i], &sent[i], &received[i]) != 3) stop("a step is cut off", "write again");
-    to += sent[i], from += received[i];
-  }
+  for (int i = 0; i < of->partners; ++i) to += of->sent[i], from += of->received[i];
   out = room(out, &out_bytes, to + 1), in = room(in, &in_bytes, from + 1);
   from = 0;
-  for (int i = 0; i < partners; from += received[i++])
-    in[from] = in[from + (received[i] > 0 ? received[i] - 1 : 0)] = 0,
-    MPI_Irecv(in + from, (int)received[i], MPI_BYTE, partner[i], 0, MPI_COMM_WORLD, &requests[i]);
+  for (int i = 0; i < of->partners; from += of->received[i++])
+    in[from] = in[from + (of->received[i] > 0 ? of->received[i] - 1 : 0)] = 0,
+    MPI_Irecv(in + from, (int)of->received[i], MPI_BYTE, of->partner[i], 0, MPI_COMM_WORLD, &requests[i]);
   to = 0;
-  for (int i = 0; i < partners; to += sent[i++]) {
-    if (sent[i] > 0) out[to] = out[to + sent[i] - 1] = mark(rank);
-    MPI_Isend(out + to, (int)sent[i], MPI_BYTE, partner[i], 0, MPI_COMM_WORLD, &requests[partners + i]);
+  for (int i = 0; i < of->partners; to += of->sent[i++]) {
+    if (of->sent[i] > 0) out[to] = out[to + of->sent[i] - 1] = mark(rank);
+    MPI_Isend(out + to, (int)of->sent[i], MPI_BYTE, of->partner[i], 0, MPI_COMM_WORLD, &requests[of->partners + i]);
   }
-  MPI_Waitall(2 * partners, requests, statuses);
+  MPI_Waitall(2 * of->partners, requests, statuses);
   from = 0;
-  for (int i = 0; i < partners; from += received[i++]) {
+  for (int i = 0; i < of->partners; from += of->received[i++]) {
     int count;
-    const char want = mark(partner[i]);
+    const char want = mark(of->partner[i]);
     MPI_Get_count(&statuses[i], MPI_BYTE, &count);
-    if (count != received[i]) stop("a message has another length", "exchange");
+    if (count != of->received[i]) stop("a message has another length", "exchange");
     if (count > 0 && (in[from] != want || in[from + count - 1] != want)) stop("a message has wrong bytes", "exchange");
   }
-  free(partner), free(sent), free(received), free(requests), free(statuses);
 }
 
 static void collective(const char* name, long bytes, MPI_Comm group, int root) {
@@ -141,36 +159,107 @@ static MPI_Comm* groups_in(const char* folder) {
   return found;
 }
 
+/* The steps of this rank; `most`: of partners in one. */
+static struct step* steps_in(const char* folder, int* many, int* most) {
+  char name[32], kind[2];
+  snprintf(name, sizeof name, "%d", rank);
+  FILE* file = opened(folder, name);
+  int of = 0, room_for = 64;
+  if (fscanf(file, "%d", &of) != 1 || of != ranks) stop("the steps are of another number of ranks", folder);
+  struct step* steps = array(room_for, sizeof *steps);
+  for (*many = *most = 0; fscanf(file, "%1s", kind) == 1; ++*many) {
+    if (*many == room_for && (steps = realloc(steps, sizeof *steps * (room_for *= 2))) == NULL)
+      stop("no memory for the steps", "take fewer of them");
+    struct step* next = &steps[*many];
+    next->kind = kind[0];
+    if (kind[0] == 'x' && fscanf(file, "%d", &next->partners) == 1) {
+      next->partner = array(next->partners, sizeof(int));
+      next->sent = array(next->partners, sizeof(long)), next->received = array(next->partners, sizeof(long));
+      for (int i = 0; i < next->partners; ++i)
+        if (fscanf(file, "%d %ld %ld", &next->partner[i], &next->sent[i], &next->received[i]) != 3)
+          stop("a step is cut off", "write again");
+      if (next->partners > *most) *most = next->partners;
+    } else if (!(kind[0] == 'c' && fscanf(file, "%lf", &next->seconds) == 1) &&
+               !(kind[0] == 'g' &&
+                 fscanf(file, "%31s %ld %d %d", next->collective, &next->bytes, &next->group, &next->root) == 4)) {
+      stop("a step is cut off", "write again");
+    }
+  }
+  fclose(file);
+  return steps;
+}
+
+/* The collectives that play.c knows come first, so that all ranks number them alike. */
+static const char* const kinds[MOST_KINDS] = {"exchange", "allreduce", "bcast", "allgather", "alltoall"};
+
+static int kind_of(const struct step* step) {
+  if (step->kind == 'x') return 0;
+  for (int i = 1; i < MOST_KINDS && kinds[i]; ++i)
+    if (strcmp(kinds[i], step->collective) == 0) return i;
+  stop("an unknown collective", step->collective);
+  return 0;
+}
+
+/* The time of the slowest rank, at rank 0. `spent`: of this rank, by kind of step. */
+static double round_of(const struct step* steps, int many, MPI_Comm* groups, double* spent) {
+  double slowest;
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = MPI_Wtime();
+  for (int i = 0; i < many; ++i) {
+    const double before = is_bench ? MPI_Wtime() : 0;
+    if (steps[i].kind == 'c') {
+      if (!is_bench) compute(steps[i].seconds);
+      continue;
+    }
+    if (steps[i].kind == 'x')
+      exchange(&steps[i]);
+    else
+      collective(steps[i].collective, steps[i].bytes, groups[steps[i].group], steps[i].root);
+    if (is_bench) spent[kind_of(&steps[i])] += MPI_Wtime() - before;
+  }
+  const double took = MPI_Wtime() - start;
+  MPI_Reduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  return slowest;
+}
+
+static void bench(const struct step* steps, int many, MPI_Comm* groups, int rounds) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(version, &length);
+  version[strcspn(version, "\n\"\\")] = '\0';
+  for (char* at = version; *at; ++at)
+    if (*at < ' ') *at = ' '; /* tabs of MPICH */
+  if (rank == 0) printf("{\"about\": {\"mpi\": \"%s\", \"ranks\": %d}}\n", version, ranks), fflush(stdout);
+  for (int round = -1; round < rounds; ++round) {
+    double spent[MOST_KINDS] = {0}, sums[MOST_KINDS];
+    const double slowest = round_of(steps, many, groups, spent);
+    MPI_Reduce(spent, sums, MOST_KINDS, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank != 0 || round < 0) continue; /* the first one warms up */
+    printf("{\"seconds\": %.9f, \"steps\": {", slowest);
+    const char* comma = "";
+    for (int i = 0; i < MOST_KINDS && kinds[i]; ++i)
+      if (sums[i] > 0) printf("%s\"%s\": %.9f", comma, kinds[i], sums[i] / ranks), comma = ", ";
+    printf("}}\n"), fflush(stdout);
+  }
+}
+
 int main(int words, char** word) {
   MPI_Init(&words, &word);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (words != 2) stop("it takes the folder of the steps", "play FOLDER");
+  const int rounds = words == 3 ? atoi(word[2]) : 0;
+  is_bench = rounds > 0;
+  if (words != 2 && !is_bench) stop("it takes the folder of the steps, and a number of rounds", "play FOLDER [ROUNDS]");
   MPI_Comm* groups = groups_in(word[1]);
-  char name[32], kind[2];
-  snprintf(name, sizeof name, "%d", rank);
-  FILE* file = opened(word[1], name);
-  int of = 0;
-  if (fscanf(file, "%d", &of) != 1 || of != ranks) stop("the steps are of another number of ranks", word[1]);
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double start = MPI_Wtime();
-  while (fscanf(file, "%1s", kind) == 1) {
-    double seconds;
-    int partners, group, root;
-    long bytes;
-    if (kind[0] == 'c' && fscanf(file, "%lf", &seconds) == 1)
-      compute(seconds);
-    else if (kind[0] == 'x' && fscanf(file, "%d", &partners) == 1)
-      exchange(file, partners);
-    else if (kind[0] == 'g' && fscanf(file, "%31s %ld %d %d", name, &bytes, &group, &root) == 4)
-      collective(name, bytes, groups[group], root);
-    else
-      stop("a step is cut off", "write again");
+  int many, most;
+  struct step* steps = steps_in(word[1], &many, &most);
+  requests = array(2 * most, sizeof *requests), statuses = array(2 * most, sizeof *statuses);
+  if (is_bench) {
+    bench(steps, many, groups, rounds);
+  } else {
+    const double slowest = round_of(steps, many, groups, NULL);
+    if (rank == 0) printf("%.6f s on %d ranks, all messages right\n", slowest, ranks);
   }
-  const double took = MPI_Wtime() - start;
-  double slowest;
-  MPI_Reduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%.6f s on %d ranks, all messages right\n", slowest, ranks);
   MPI_Finalize();
   return 0;
 }

@@ -360,20 +360,23 @@ def test_a_goal_file_without_its_word_is_known(replay: Callable, tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [
-        (("--model", "cost"), "--model of a recorded program must be flow, exact, packet or loggp (got 'cost')"),
+        (
+            ("--model", "cost"),
+            "--model of a recorded program or workload must be flow, exact, packet or loggp (got 'cost')",
+        ),
         ((*LETTERS, "--grid", "2x3"), "--grid must be of the 5 recorded ranks (got '2x3'); leave it out"),
         (
             ("--machine", "k-computer", "--slow", "0=0.5"),
-            "--slow of a recorded program needs --model flow, exact or packet (got --model loggp)",
+            "--slow of a recorded program or workload needs --model flow, exact or packet (got --model loggp)",
         ),
         (("--model", "packet"), "the machine is missing; add --machine"),
         (
             ("--model", "packet", "--loggops", "L=1"),
-            "--loggops of a recorded program needs --model loggp (got --model packet)",
+            "--loggops of a recorded program or workload needs --model loggp (got --model packet)",
         ),
         (
             (*LETTERS, "--packet-bytes", "9"),
-            "--packet-bytes of a recorded program needs --model packet (got --model loggp)",
+            "--packet-bytes of a recorded program or workload needs --model packet (got --model loggp)",
         ),
         ((*LETTERS, "--shape", "2"), "the model loggp without --machine takes no --shape"),
         (("--machine", "k-computer", "--model", "packet", "--shape", "2x2x2"), "as many ranks as the program (got 8"),

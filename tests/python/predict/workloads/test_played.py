@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from kumihimo.predict.workloads import catalogue
 from kumihimo.predict.workloads.catalogue import WORKLOADS
 from kumihimo.processes import mpi
+from kumihimo.text.errors import Failed
+from kumihimo.tune.bench import workloads
 
 pytestmark = pytest.mark.mpi
 SMALL = {
@@ -68,3 +72,62 @@ def test_wrong_steps_are_found(installation: mpi.Installation, kumihimo, tmp_pat
     steps.write_text(right)
     played = play(installation, program, 3)
     assert played.returncode != 0 and "run with as many ranks as they are of" in played.stderr
+
+
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_bench_plays_the_communication_alone(installation: mpi.Installation, kumihimo) -> None:
+    call = catalogue.asked("workload:rsdft,orbitals=64,block=8,points=32768,rate=1e4", 4)
+    assert sum(call.trace().computing) > 1e3, "seconds, which bench leaves out"
+    words = "workload:rsdft,orbitals=64,block=8,points=32768,rate=1e4"
+    ended = kumihimo("bench", words, "--ranks", "4", "--mpi", installation.family, "--launches", "2", "--json")
+    if "no C compiler" in ended.err:
+        pytest.skip(ended.err)
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    (result,) = found["results"]
+    assert (result["workload"], result["ranks"], result["samples"], found["launches"]) == ("rsdft", 4, 22, 2)
+    assert set(result["steps"]) == {"exchange", "allreduce"} and all(each > 0 for each in result["steps"].values())
+    assert 0 < result["low"] <= result["seconds"] <= result["high"] < 60
+    assert len(result["seconds_of_launches"]) == 2 and found["about"]["ranks"] == 4
+
+
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_bench_tells_wrong_messages(installation: mpi.Installation, tmp_path: Path) -> None:
+    """Sabotage: a rank that sends half of a message."""
+    call = catalogue.asked("workload:lans,cells=1000,rate=1e15", 2)
+    call.write_program(tmp_path)
+    program = compiled(installation, tmp_path)
+    steps = tmp_path / "steps" / "1"
+    right = steps.read_text()
+    line = next(line for line in right.splitlines() if line.startswith("x"))
+    partner, sent = line.split()[2:4]
+    steps.write_text(right.replace(line, line.replace(f"{partner} {sent}", f"{partner} {int(sent) // 2}")))
+    command = [program, tmp_path / "steps", str(workloads.ROUNDS)]
+    with pytest.raises(Failed, match="a message has another length"):
+        workloads.launched(installation, 2, command)
+    steps.write_text(right)
+    assert len(workloads.launched(installation, 2, command).results) == workloads.ROUNDS
+
+
+def test_the_buffers_of_a_workload_are_its_longest_steps() -> None:
+    call = catalogue.asked("workload:global-fft,points=1048576", 4)
+    assert workloads.buffers_of(call, 0) == 2 * 16 * 1048576 // 4
+    gathered = catalogue.asked("workload:hpl,n=1000,nb=10,steps=1", 4)  # 2x2: rows of U from two ranks
+    rows = 8 * 500 // 2 * 10
+    assert workloads.buffers_of(gathered, 0) == max(rows, 8 * 500 * 10) + max(2 * rows, 8 * 500 * 10)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    (
+        (("workload:lan",), "did you mean lans"),
+        (("workload:lans", "--bytes", "8"), "a workload takes no --bytes"),
+        (("workload:lans", "--check"), "a workload takes no --check"),
+        (("workload:lans", "--format", "csv"), "--format of a workload must be table or json"),
+        (("workload:npb-ft", "--ranks", "3"), "npb-ft runs on a power of two of ranks"),
+        (("workload:lans,cells=1e17", "--ranks", "4"), "on 4 ranks must fit the memory"),
+    ),
+)
+def test_wrong_input_of_bench_is_one_sentence(kumihimo, words: tuple[str, ...], sentence: str) -> None:
+    ended = kumihimo("bench", *words)
+    assert ended.code == 2 and sentence in ended.err and len(ended.err.splitlines()) == 1, ended.err

@@ -172,6 +172,8 @@ def test_the_command(kumihimo, tmp_path: Path) -> None:
     shown = kumihimo("workload", "lattice-qcd", "--ranks", "8", "--traffic", "t.txt")
     assert shown.code == 0 and "faces" in shown.out, shown.err
     assert len((tmp_path / "t.txt").read_text().splitlines()) == 8 * 3
+    refused = kumihimo("workload", "lans", "--set", "steps=1e9")
+    assert refused.code == 2 and "a rank of lans takes at most 1000000 steps" in refused.err
     refused = kumihimo("workload", "lans", "--rank", "64")
     assert refused.code == 2 and "--rank must be from 0 to 63" in refused.err
 
@@ -189,3 +191,55 @@ def test_replay_and_place_take_workloads(kumihimo) -> None:
     assert refused.code == 2 and "workload:hpl must send messages to be placed" in refused.err
     projected = kumihimo("project", "--year", "2030", "--replay", "workload:lans", "--ranks", "27", "--json")
     assert json.loads(projected.out)["results"][0]["replay"]["ranks"] == 27
+
+
+def test_simulate_takes_workloads(kumihimo) -> None:
+    """As replay, on as many ranks as the nodes have."""
+    on = ("--machine", "k-computer", "--json")
+    by_shape = kumihimo("simulate", "workload:rsdft", "--shape", "4x2x4", "-a", "allreduce=trinaryx3", *on)
+    assert by_shape.code == 0, by_shape.err
+    found = json.loads(by_shape.out)["results"][0]
+    assert found["ranks"] == 32 and found["programs"] == "workload:rsdft"
+    assert {each["algorithm"] for each in found["collectives"]} == {"trinaryx3"}
+    replayed = kumihimo(
+        *("replay", "workload:rsdft", "--ranks", "32", "--shape", "4x2x4", "--model", "flow"),
+        *("-a", "allreduce=trinaryx3", *on),
+    )
+    assert json.loads(replayed.out)["results"][0]["seconds"] == found["seconds"]
+    usual = kumihimo("simulate", "workload:lans", *on)
+    assert json.loads(usual.out)["results"][0]["ranks"] == 64
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    (
+        (("workload:rsdf",), "did you mean rsdft"),
+        (("workload:lans", "--bytes", "8"), "a workload takes no --bytes"),
+        (("workload:lans", "--segment-bytes", "8"), "a workload takes no --segment-bytes"),
+        (("workload:lans", "--links"), "takes no --links"),
+        (("workload:lans", "--model", "bound"), "must be flow, exact, packet or loggp"),
+        (("workload:lans", "--algorithm", "ring"), "--algorithm of a workload must be COLLECTIVE=NAME"),
+        (("workload:lans", "--algorithm", "allreduce=rin"), "did you mean ring"),
+        (("workload:npb-ft", "--shape", "6x1x1"), "npb-ft runs on a power of two of ranks"),
+        (("workload:lans", "--shape", "4x2x4", "--ranks", "8"), "as many ranks as the program"),
+        (("workload:lans,steps=1e9",), "a rank of lans takes at most 1000000 steps"),
+    ),
+)
+def test_wrong_input_of_simulate_is_one_sentence(kumihimo, words: tuple[str, ...], sentence: str) -> None:
+    ended = kumihimo("simulate", *words, "--machine", "k-computer")
+    assert ended.code == 2 and sentence in ended.err and len(ended.err.splitlines()) == 1, ended.err
+
+
+def test_campaigns_take_workloads(kumihimo, tmp_path: Path) -> None:
+    (tmp_path / "w.toml").write_text(
+        'summary = "two"\n[parameters]\ncollective = ["workload:lans", "workload:npb-cg"]\n'
+        'machine = "k-computer"\nranks = [8, 16]\n'
+    )
+    ended = kumihimo("campaign", "w.toml", "--workers", "1")
+    assert ended.code == 0 and "4 points; 4 computed now" in ended.out, ended.err
+    shown = json.loads(kumihimo("campaign", "show", "w.sqlite", "--json").out)["results"]
+    assert [each["status"] for each in shown] == ["ok"] * 4
+    (alone,) = json.loads(kumihimo("simulate", "workload:lans", "-m", "k-computer", "-p", "16", "--json").out)[
+        "results"
+    ]
+    assert shown[1]["seconds"] == alone["seconds"]

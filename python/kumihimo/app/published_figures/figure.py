@@ -1,0 +1,98 @@
+"""A published figure, its unit, and the comparison with what is predicted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from kumihimo.app.published_figures.rates_here import RatesHere
+from kumihimo.text.errors import wrong_value
+
+OFF = 1.3  # a larger factor needs a reason
+MOST_APART = 30.0  # a larger factor is that of a wrong unit
+# Of each unit the values that a figure may have.
+UNITS = {
+    "bytes/s": (1e6, 1e14),
+    "flop/s": (1e9, 1e19),
+    "s": (1e-8, 1e6),
+    "ratio": (0.2, 100.0),
+    "share": (1e-4, 1.0),
+}
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """`value`: in `unit`; None: no number was published. `predict`: None: it cannot be predicted, and `reason` says
+    why, and `remark` what a model tells all the same. `assumed`: what the prediction takes that no source has.
+    `reason`: why it is off, if it is. `is_input`: numbers of a machine file were made from it, so that it proves
+    nothing. `is_extrapolated`: they were fitted to other sizes of the same study."""
+
+    name: str
+    what: str
+    unit: str
+    source: str
+    value: float | None = None
+    predict: Callable[[RatesHere], float] | None = None
+    assumed: str = ""
+    reason: str = ""
+    is_input: bool = False
+    is_extrapolated: bool = False
+    remark: Callable[[RatesHere], str] | None = None
+
+    @property
+    def is_compared(self) -> bool:
+        return self.predict is not None and self.value is not None
+
+
+@dataclass(frozen=True)
+class FigureComparison:
+    figure: PublishedFigure
+    predicted: float
+
+    @property
+    def ratio(self) -> float:
+        return self.predicted / self.figure.value
+
+    @property
+    def log_ratio(self) -> float:
+        return math.log(self.ratio) if self.ratio > 0 else -math.inf
+
+    @property
+    def is_off(self) -> bool:
+        return abs(self.log_ratio) > math.log(OFF)
+
+    @property
+    def is_counted(self) -> bool:
+        return not self.figure.is_input
+
+
+def check(figure: PublishedFigure) -> None:
+    """BadInput: its value is none of its unit, or it says too little."""
+    least, most = UNITS[figure.unit]
+    if figure.value is not None and not least <= figure.value <= most:
+        rule = f"{figure.name} must be from {least:g} to {most:g} {figure.unit}"
+        raise wrong_value(rule, figure.value, "correct its unit")
+    if not (figure.is_compared or figure.reason):
+        raise wrong_value(f"{figure.name} must have a prediction, or a reason for having none", "neither")
+
+
+def compared(figure: PublishedFigure, here: RatesHere) -> FigureComparison:
+    """BadInput: the two are so far apart, or the prediction is so odd, that a unit must be wrong."""
+    check(figure)
+    found = FigureComparison(figure, figure.predict(here))
+    least, most = UNITS[figure.unit]
+    if found.predicted and not least <= found.predicted <= most:
+        rule = f"the prediction of {figure.name} must be from {least:g} to {most:g} {figure.unit}"
+        raise wrong_value(rule, found.predicted, "correct its unit")
+    if found.predicted and abs(found.log_ratio) > math.log(MOST_APART):
+        rule = f"{figure.name}, published as {figure.value:g} {figure.unit}, must be predicted within {MOST_APART:g}x"
+        raise wrong_value(rule, found.predicted, "correct a unit")
+    return found
+
+
+def median_error(found: Sequence[FigureComparison]) -> float | None:
+    """Of |ln(predicted / published)|; None: nothing counts."""
+    logs = [abs(each.log_ratio) for each in found if each.is_counted]
+    return median(logs) if logs else None

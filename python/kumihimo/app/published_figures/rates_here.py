@@ -1,0 +1,108 @@
+"""What predictions of published figures share: machines, rates of kernels that are measured here, each once, and the
+time of a collective or a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+
+from kumihimo import _machine
+from kumihimo.app import fft_prediction, lu_prediction
+from kumihimo.app.core_speed import CoreSpeed, peak_here
+from kumihimo.app.fft_prediction import LineRate
+from kumihimo.app.lu_prediction import LuQuestion, LuRates
+from kumihimo.collectives import arguments
+from kumihimo.collectives.arguments import CollectiveArguments, Ranks
+from kumihimo.network.placement import Placed, wanted
+from kumihimo.predict import simulation
+from kumihimo.predict.prediction import Setting
+from kumihimo.predict.replay.choices import Wished
+from kumihimo.predict.replay.models import ReplayModel
+from kumihimo.predict.replay.study import ReplayQuestion
+from kumihimo.predict.workloads.catalogue import WorkloadCall
+from kumihimo.processes.package_files import folder
+
+LIMIT_SECONDS = 3600.0  # of a measurement
+BLOCK, TRIES = 192, 5
+
+
+class RatesHere:
+    """Of one thread of this machine."""
+
+    @cached_property
+    def peak(self) -> float:
+        return peak_here()
+
+    @cached_property
+    def lu(self) -> LuRates:
+        """With blocks of BLOCK; the best of TRIES where other programs seem to run here."""
+        best: LuRates | None = None
+        for _ in range(TRIES):
+            found = lu_prediction.measure(LuQuestion(10 * BLOCK, BLOCK, None), LIMIT_SECONDS)
+            best = found if best is None or found.updates > best.updates else best
+            if best.updates >= lu_prediction.BUSY_SHARE * self.peak:
+                break
+        return best
+
+    @cached_property
+    def lines(self) -> LineRate:
+        return fft_prediction.measure(LIMIT_SECONDS)
+
+    def speed_of(self, job: _machine.Job) -> CoreSpeed:
+        """Kernels reach the share of the peak that they reach here."""
+        flops, _ = job.machine.compute_rates
+        return CoreSpeed.of(self.peak, flops / max(job.slots.sizes))
+
+    def measured(self) -> dict:
+        """Members of JSON: what was measured until now."""
+        known = vars(self)
+        rates = {}
+        if "peak" in known:
+            rates["peak_gflops"] = self.peak * 1e-9
+        if "lu" in known:
+            rates |= self.lu.measured()
+        if "lines" in known:
+            rates["line_gflops"] = self.lines.flops * 1e-9
+        return rates
+
+
+@cache
+def machine(name: str) -> _machine.Machine:
+    return _machine.load(name, [folder("machines")])
+
+
+def job_on(name: str, shape: str | None, each: int | None = 1) -> _machine.Job:
+    return simulation.on(machine(name), Ranks(shape, None, each))
+
+
+def collective_result(
+    job: _machine.Job,
+    kind: str,
+    algorithm: str,
+    size: int,
+    model: str = "flow",
+    type_: str = "float64",
+    **given: object,
+) -> dict:
+    """What `simulate` finds. `given`: parameters of the algorithm."""
+    asked = simulation.CollectiveQuestion(
+        Setting(model, job), CollectiveArguments(kind, type=type_), algorithm, dict(given)
+    )
+    return simulation.predict(asked, simulation.Case(arguments.variants(kind, algorithm)[0], size))
+
+
+def collective_seconds(job: _machine.Job, kind: str, algorithm: str, size: int, **given: object) -> float:
+    return collective_result(job, kind, algorithm, size, **given)["seconds"]
+
+
+def replay_question(
+    call: WorkloadCall, job: _machine.Job, placed: Placed | None = None, choices: Sequence[dict] = ()
+) -> ReplayQuestion:
+    """In the model flow. `choices`: as a wisdom file has them."""
+    trace = call.trace()
+    model = ReplayModel(Setting("flow", job, placed), job.machine.name)
+    return ReplayQuestion(trace, trace.recording, model, Wished({}, list(choices)))
+
+
+def in_order(job: _machine.Job, name: str) -> Placed:
+    return simulation.placed(job, wanted(name, None))

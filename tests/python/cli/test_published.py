@@ -1,0 +1,89 @@
+"""`kumihimo published`, and the page that it makes."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kumihimo.app.published_figures import registry
+from kumihimo.app.published_figures.rates_here import RatesHere
+from kumihimo.cli import published
+from kumihimo.text.errors import BadInput, Failed
+
+QUICK = ("reedbush-offload-ratio", "reedbush-offload-seconds", "blue-waters-bcast-step", "pgas-upc-get-node-4")
+
+
+def test_figures_are_compared_and_others_have_their_reason(kumihimo) -> None:
+    asked = [word for name in QUICK for word in ("--case", name)]
+    ended = kumihimo("published", *asked, "--json")
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    results = {each["name"]: each for each in found["results"]}
+    assert list(results) == ["blue-waters-bcast-step", "reedbush-offload-ratio", "reedbush-offload-seconds"]
+    for each in results.values():
+        assert each["ratio"] == pytest.approx(each["predicted"] / each["published"])
+    assert "reason" in results["blue-waters-bcast-step"] and "reason" not in results["reedbush-offload-ratio"]
+    assert not results["reedbush-offload-seconds"]["is_counted"]
+    logs = sorted(abs(each["log_ratio"]) for each in results.values() if each["is_counted"])
+    assert found["median_log_ratio"] == pytest.approx(sum(logs) / 2)
+    assert [each["name"] for each in found["not_predicted"]] == ["pgas-upc-get-node-4"]
+    assert found["measured"] == {}, "nothing that needs a rate of this machine"
+
+
+def test_the_table_and_the_page(kumihimo, tmp_path: Path) -> None:
+    asked = [word for name in QUICK for word in ("--case", name)]
+    ended = kumihimo("published", *asked, "--write", "page.md")
+    assert ended.code == 0, ended.err
+    assert "Median |ln(predicted / published)| of 2 figures" in ended.out
+    assert "1 figure that machine files were made from does not count" in ended.out
+    assert "Off by more than 30 %" in ended.out and "Not predicted:" in ended.out
+    page = (tmp_path / "page.md").read_text()
+    assert all(f"| `{name}` |" in page for name in QUICK) and "- `blue-waters-bcast-step`: " in page
+
+
+def test_what_this_machine_cannot_compute_is_left_out_and_a_wrong_unit_is_an_error() -> None:
+    def without_library(_: RatesHere) -> float:
+        raise Failed("DGEMM needs OpenBLAS", "install it")
+
+    good = next(each for each in registry.FIGURES if each.name == "reedbush-offload-ratio")
+    found, left_out = published.answers([replace(good, predict=without_library), good], RatesHere())
+    assert [each.figure.name for each, _ in found] == [good.name]
+    assert [each.why for each in left_out] == ["It could not be computed here: DGEMM needs OpenBLAS; install it."]
+    with pytest.raises(BadInput, match="reedbush-offload-ratio"):
+        published.answers([replace(good, value=4e6)], RatesHere())
+
+
+def test_the_list_has_all(kumihimo) -> None:
+    ended = kumihimo("published", "--list", "--json")
+    assert [each["name"] for each in json.loads(ended.out)["figures"]] == [each.name for each in registry.FIGURES]
+    assert "rsdft-allreduce" in kumihimo("published", "--list").out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    (
+        (("--case", "k-hpll"), "did you mean k-hpl"),
+        (("--list", "--write", "x.md"), "--list takes no --write"),
+    ),
+)
+def test_wrong_input_is_one_sentence(kumihimo, words: tuple[str, ...], sentence: str) -> None:
+    ended = kumihimo("published", *words)
+    assert ended.code == 2 and sentence in ended.err and len(ended.err.splitlines()) == 1, ended.err
+
+
+def test_the_page_of_the_documentation_has_every_figure_and_every_reason(repository: Path) -> None:
+    text = (repository / "docs" / "published.md").read_text(encoding="utf-8")
+    rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
+    assert set(rows) == {each.name for each in registry.FIGURES}, "run kumihimo published --write docs/published.md"
+    for each in registry.FIGURES:
+        if each.is_compared:
+            cells = [cell.strip() for cell in rows[each.name].split("|")]
+            assert cells[2] == published.published_text(each), each.name
+            reason = f"- `{each.name}`: "
+            assert (cells[5] == "off") == (reason in text), each.name
+    assert "no reason is known" not in text
+    assert re.search(r"Median \|ln\(predicted / published\)\| of \d+ figures: [\d.]+ %", " ".join(text.split()))
