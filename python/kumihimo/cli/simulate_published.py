@@ -33,6 +33,13 @@ class CaseRequest:
     def settings(self) -> dict[str, str]:
         return {**catalogue.settings_of(list(self.case.settings)), **catalogue.settings_of(list(self.request.settings))}
 
+    @property
+    def figure(self) -> float | None:
+        """The published one, if the prediction is of what was published."""
+        asked = self.request
+        changed = asked.machine or asked.settings or asked.ranks != Ranks(None, None, None)
+        return None if changed else self.case.figure
+
     def refuse_settings(self, *known: str) -> None:
         for name in self.settings:
             if name not in known:
@@ -222,8 +229,8 @@ def hybrid(asked: CaseRequest, as_json: bool) -> None:
     print()
     columns = ("nodes", "ranks>", "grid>", "rows>", "GFLOPS>", "with GPUs>", "without>", "hybrid / sum>")
     output.print_table("", columns, [hybrid_row(each) for each in results])
-    if case.figure is not None and len(results) == 1:
-        share = case.figure / (hybrid_machine.GPU_ALONE + hybrid_machine.CPU_ALONE)
+    if asked.figure is not None and len(results) == 1:
+        share = asked.figure / (hybrid_machine.GPU_ALONE + hybrid_machine.CPU_ALONE)
         apart = results[0]["efficiency"] - share
         print()
         output.print_line(f"Published: {share_text(share)} ({case.source}); predicted {100 * apart:+.1f} points")
@@ -247,8 +254,8 @@ def hybrid_row(result: dict) -> list[str]:
 def as_members(asked: CaseRequest, results: list[dict], measured: dict, assumed: list[str]) -> None:
     case = asked.case
     about = {"case": case.name, "published_gflops": case.figure, "published_source": case.source}
-    if case.figure is not None and len(results) == 1:
-        about["predicted_over_published"] = results[0]["gflops"] / case.figure
+    if asked.figure is not None and len(results) == 1:
+        about["predicted_over_published"] = results[0]["gflops"] / asked.figure
     output.print_json({**about, "results": results, "measured": measured, "assumed": assumed, **output.own_cost()})
 
 
@@ -265,15 +272,18 @@ def show(
     if as_json:
         return as_members(asked, results, measured, assumed)
     place = f"{result['machine']} {result['shape']}".strip()
-    output.print_line(f"{case.name}: {case.summary}; {result['ranks']} ranks of {place}, model {result['model']}")
+    summary = "with changes" if case.figure is not None and asked.figure is None else case.summary
+    output.print_line(f"{case.name}: {summary}; {result['ranks']} ranks of {place}, model {result['model']}")
     print()
     output.print_table("", ("", ">"), rows)
     print()
-    if case.figure is not None:
+    if asked.figure is not None:
         output.print_line(
-            f"Predicted {result['gflops'] * 1e-3:.4g} TFLOPS, published {case.figure * 1e-3:.4g} TFLOPS: "
-            f"{100 * (result['gflops'] / case.figure - 1):+.1f} % ({case.source})"
+            f"Predicted {result['gflops'] * 1e-3:.0f} TFLOPS, published {asked.figure * 1e-3:.0f} TFLOPS: "
+            f"{100 * (result['gflops'] / asked.figure - 1):+.1f} % ({case.source})"
         )
+    elif case.figure is not None:
+        output.print_line(f"Predicted {result['gflops'] * 1e-3:.4g} TFLOPS; the published figure is of another job")
     else:
         output.print_line(f"Source: {case.source}")
     if asked.out is not None:

@@ -84,7 +84,7 @@ def as_object(asked: WorkloadCall, rank: int, steps: list[dict]) -> dict:
         "workload": of.name,
         "source": of.source,
         "ranks": asked.ranks,
-        "numbers": {key: {"value": asked.values[key], "source": each.source} for key, each in of.numbers.items()},
+        "numbers": {key: {"value": asked.values[key], "source": asked.source_of(key)} for key in of.numbers},
         "rank": rank,
         "steps": steps,
     }
@@ -95,7 +95,7 @@ def show(asked: WorkloadCall, rank: int, steps: list[dict]) -> None:
     output.print_line(f"{of.name}: {of.summary}")
     output.print_line(of.source)
     print()
-    rows = [(key, f"{asked.values[key]:g}", each.meaning, each.source) for key, each in of.numbers.items()]
+    rows = [(key, f"{asked.values[key]:g}", each.meaning, asked.source_of(key)) for key, each in of.numbers.items()]
     output.print_table("", ("number", "value>", "meaning", "source"), rows)
     print()
     table = [

@@ -68,7 +68,7 @@ class Workload:
             except ValueError:
                 raise wrong_value(f"--set {name} must be a number", f"'{text}'") from None
             if not 0 < found[name] < 1e18:
-                raise wrong_value(f"--set {name} must be above 0", text)
+                raise wrong_value(f"--set {name} must be above 0 and below 1e18", text)
         return found
 
     def checked_ranks(self, ranks: int | None) -> int:
@@ -88,6 +88,10 @@ class WorkloadCall:
     ranks: int
     values: Values
 
+    def source_of(self, name: str) -> str:
+        number = self.workload.numbers[name]
+        return number.source if self.values[name] == number.default else "--set"
+
     def steps(self, rank: int) -> Iterator[WorkloadStep]:
         """BadInput, once they are too many."""
         for number, step in enumerate(self.workload.steps(rank, self.ranks, self.values)):
@@ -100,7 +104,11 @@ class WorkloadCall:
         return traced(self.ranks, self.steps)
 
     def write_program(self, folder: Path) -> None:
-        """play.c, which needs nothing but MPI, and its steps."""
+        """play.c, which needs nothing but MPI, and its steps. BadInput: the folder has files, or no parent."""
+        if folder.is_dir() and any(folder.iterdir()):
+            raise wrong_value("the program needs a new folder, or an empty one", folder)
+        if not folder.parent.is_dir():
+            raise wrong_value("the program needs a folder in one that exists", folder, f"make {folder.parent} first")
         written(self.ranks, self.steps, folder / "steps")
         shutil.copyfile(Path(__file__).with_name("play.c"), folder / "play.c")
 
