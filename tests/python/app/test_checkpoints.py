@@ -157,17 +157,18 @@ def test_a_kill_in_any_call_of_a_save_loses_one_interval_at_most(kumihimo, tmp_p
 @pytest.mark.long
 def test_a_kill_after_any_byte_loses_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
     words = (*HIMENO, "--variant", "simd", *ON_ONE)
-    reached = check_kills(kumihimo, tmp_path, bad_storage, words, tuple(f"killed:{n}" for n in range(0, 30_000, 977)))
+    reached = check_kills(kumihimo, tmp_path, bad_storage, words, tuple(f"killed:{n}" for n in range(0, 16_700, 977)))
     assert {-1, 8, 16} <= set(reached)
 
 
 @pytest.mark.mpi
 @pytest.mark.long
 def test_kills_of_ranks_lose_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
-    """The ranks die at moments of their own: some have renamed what others have not."""
+    """The ranks die at moments of their own: some have renamed what others have not. The last two faults are in the
+    second save: before its rename, and after it."""
     words = (*POISSON, "--variant", "BR-1", "--ranks", "2", *ON_ONE)
     reached = check_kills(kumihimo, tmp_path, bad_storage, words, (*FAULTS, "unnamed:1", "unsynced:3"))
-    assert set(reached) <= {-1, 8} and 8 in reached
+    assert set(reached[:-2]) <= {-1, 8} and set(reached[-2:]) <= {8, 16}
 
 
 def test_a_full_disk_is_one_sentence_and_the_state_before_is_whole(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
