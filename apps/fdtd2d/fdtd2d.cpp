@@ -1,6 +1,7 @@
 // The application fdtd2d: one run with one variant, on all ranks.
 #include "application/application.hpp"
 #include "application/changed_lines.hpp"
+#include "application/checkpoints.hpp"
 #include "fdtd2d/check.hpp"
 #include "fdtd2d/frames.hpp"
 #include "fdtd2d/local_fields.hpp"
@@ -15,20 +16,33 @@ namespace {
 using application::ApplicationRequest, application::Runtime;
 using nlohmann::json;
 
-// In parts that end where a picture is taken; pictures, and copies from an accelerator for them, are not in the time.
+// In parts that end where a picture is taken or a checkpoint is due. Pictures, and copies from an accelerator for both,
+// are not in the time; checkpoints are.
 template <class T>
 Result<double> run_steps(const WaveProblem& problem, LocalFields<T>& local, Frames& frames, Runtime& runtime) {
+  application::Checkpoints& checkpoints = runtime.checkpoints();
   const std::int64_t parts = std::clamp<std::int64_t>(problem.frames, 1, problem.steps);
+  const auto state = [&](StateList& list) {
+    local.list_state(list);
+    frames.list_state(list);
+  };
   double seconds = 0;
-  for (std::int64_t part = 0; part < parts; ++part) {
-    const threads::IndexRange steps = threads::part(problem.steps, part, parts);
+  while (local.done() < problem.steps) {
     runtime.processes().barrier();
     const std::int64_t start = measure::now_ns();
-    const Status status = local.run(steps.size());
+    if (const bool went_back = TRY(checkpoints.at_iteration(local.done(), state)); went_back)
+      if (Status s = local.take_state(); !s) return s.error();
+    if (local.done() >= problem.steps) return application::nothing_left(local.done(), problem.steps);
+    std::int64_t next = problem.steps; // the end of the part
+    for (std::int64_t part = parts - 1; part >= 0; --part)
+      if (const std::int64_t end = threads::part(problem.steps, part, parts).end; end > local.done()) next = end;
+    const std::int64_t end = next;
+    next = std::min(next, local.done() + std::min(problem.steps, checkpoints.steps_to_next(local.done())));
+    const Status status = local.run(next - local.done());
     seconds += measure::seconds_since(start);
     if (Status s = runtime.agree(status); !s) return s.error();
     if (Status s = runtime.agree(local.download()); !s) return s.error();
-    if (problem.frames > 0) frames.add(local.fields(), steps.end, runtime);
+    if (problem.frames > 0 && next == end) frames.add(local.fields(), end, runtime);
   }
   return seconds;
 }
@@ -50,7 +64,7 @@ Result<json> run_with(const WaveProblem& problem, const ApplicationRequest& requ
   const double took = TRY(run_steps(problem, local, frames, runtime));
   const std::vector<double> seconds = runtime.processes().largest({took, setup});
 
-  const auto done = static_cast<double>(problem.steps);
+  const auto launched = static_cast<double>(runtime.checkpoints().made(problem.steps));
   json facts = json::object();
   if (problem.is_mode) {
     const Frequencies w = frequencies_of(problem.whole, problem.mode);
@@ -65,8 +79,8 @@ Result<json> run_with(const WaveProblem& problem, const ApplicationRequest& requ
                 {"history", json::array()},
                 {"unknowns", nodes},
                 {"grid", local.ranks().ranks},
-                {"seconds_per_step", seconds[0] / done},
-                {"rate", nodes * done / seconds[0]},
+                {"seconds_per_step", seconds[0] / launched},
+                {"rate", nodes * launched / seconds[0]},
                 {"rate_unit", "cells/s"},
                 {"lines_changed", application::changed_lines(variant.files, &source_of)},
                 {"by_hand", variant.is_written_by_hand},
@@ -104,6 +118,7 @@ application::Application description() {
       .shares = &shares,
       .sample = 32, // as many as the usual wavefront fuses, twice
       .usual = usual,
+      .restart_on = [](const ApplicationRequest&) { return application::RestartOn::any_variant; },
       .run = &run,
   };
 }

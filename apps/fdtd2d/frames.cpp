@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace kumihimo::fdtd2d {
 namespace {
@@ -40,18 +41,19 @@ void Frames::add(const Fields<T>& f, std::int64_t step, application::Runtime& ru
       if (x >= 0 && x < s.cells[0] && y >= 0 && y < s.cells[1])
         mine[static_cast<std::size_t>(v * size_[0] + u)] = static_cast<double>(f.ez[f.at(x, y)]);
     }
-  samples_.push_back(runtime.processes().total(mine));
+  const std::vector<double> all = runtime.processes().total(mine);
+  samples_.insert(samples_.end(), all.begin(), all.end());
   steps_.push_back(step);
 }
 
 nlohmann::json Frames::json() const {
   double largest = 0;
-  for (const std::vector<double>& frame : samples_)
-    for (const double each : frame) largest = std::max(largest, std::abs(each));
+  for (const double each : samples_) largest = std::max(largest, std::abs(each));
   nlohmann::json frames = nlohmann::json::array();
-  for (const std::vector<double>& frame : samples_) {
+  const auto length = static_cast<std::size_t>(size_[0] * size_[1]);
+  for (std::size_t frame = 0; frame < steps_.size(); ++frame) {
     std::vector<std::uint8_t> bytes;
-    for (const double each : frame)
+    for (const double each : std::span(samples_).subspan(frame * length, length))
       bytes.push_back(static_cast<std::uint8_t>(
           std::lround(largest > 0 ? std::copysign(127 * std::sqrt(std::abs(each) / largest), each) : 0)));
     frames.push_back(base64(bytes));

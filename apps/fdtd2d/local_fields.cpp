@@ -85,6 +85,36 @@ Result<std::unique_ptr<LocalFields<T>>> LocalFields<T>::make(const WaveProblem& 
 }
 
 template <class T>
+void LocalFields<T>::list_state(StateList& list) {
+  const FieldShape& shape = fields_.shape();
+  list.number("steps", done_);
+  constexpr std::array<const char*, field_count> names{"Ez", "Hx", "Hy", "psi Ez x", "psi Ez y", "psi Hx", "psi Hy"};
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    StateGrid field;
+    field.element_bytes = sizeof(T);
+    field.cells = {shape.points[0], shape.points[1], 1};
+    field.ranks = ranks_.ranks;
+    field.begin = {shape.first[0], shape.first[1], 0};
+    field.size = {shape.cells[0], shape.cells[1], 1};
+    field.first = reinterpret_cast<std::byte*>(fields_.memory() + static_cast<std::int64_t>(f) * fields_.size() +
+                                               fields_.at(0, 0));
+    field.row = fields_.row();
+    list.grid(names[f], field);
+  }
+}
+
+// A step brings no ghosts of H, which it updates itself: all fields come from the neighbours.
+template <class T>
+Status LocalFields<T>::take_state() {
+  if (runtime_.ranks() > 1) {
+    const std::unique_ptr<application::BoxHalo> all = TRY(runtime_.halo(halo_of(fields_, field_count), ranks_));
+    if (Status s = all->run(fields_.memory()); !s) return s;
+  }
+  device_.reset(); // its memory first
+  return runtime_.agree(upload());
+}
+
+template <class T>
 Status LocalFields<T>::upload() {
   const auto upload = variant_.template kernels<T>().upload;
   if (!upload) return Nothing{};

@@ -3,6 +3,7 @@
 
 #include "application/kernel_times.hpp"
 #include "application/runtime.hpp"
+#include "base/state_list.hpp"
 #include "fdtd2d/problem.hpp"
 #include "stencil/fdtd2d/variants.hpp"
 #include "stencil/fdtd2d/wavefront.hpp"
@@ -23,6 +24,13 @@ class LocalFields {
   Status run(std::int64_t steps);
   // After them, of a variant on an accelerator: copies the fields to fields(). Error: the device's.
   Status download();
+
+  std::int64_t done() const { return done_; } // steps
+  // The number of steps, and all fields of the rank's nodes: all that a step depends on. Of an accelerator after
+  // download(). Afterwards take_state() brings ghosts and the accelerator up to date. Collective. Error: the device's,
+  // the transport's.
+  void list_state(StateList& list);
+  Status take_state();
 
   const Fields<T>& fields() const { return fields_; }
   const application::RankGrid& ranks() const { return ranks_; }

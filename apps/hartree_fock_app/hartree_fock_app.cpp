@@ -1,5 +1,6 @@
 // The application hartree-fock: one SCF with one variant, on all ranks.
 #include "application/application.hpp"
+#include "application/checkpoints.hpp"
 #include "application/kernel_times.hpp"
 #include "application/request.hpp"
 #include "application/runtime.hpp"
@@ -77,6 +78,7 @@ ScfOptions options_of(const ApplicationRequest& request, const HartreeFockOption
   found.progress = [&runtime, &request, iteration = std::int64_t{0}](const ScfIteration& now) mutable {
     runtime.progress(iteration++, now.commutator, request.tolerance);
   };
+  found.at_iteration = runtime.checkpoints().hook();
   return found;
 }
 
@@ -142,8 +144,9 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
 
   json found = to_json(problem, start, scf, classes);
   if (is_open) found["warnings"] = {"the closed shell is not the lowest state of Hartree-Fock: it has " + below};
+  const std::int64_t builds = runtime.checkpoints().made(static_cast<std::int64_t>(scf.history.size()));
   if (!classes.empty() && variant.name != "hybrid")
-    found["parts"] = parts_of(classes, scf.history.size(), variant.name.starts_with("gpu_"));
+    found["parts"] = parts_of(classes, static_cast<std::size_t>(builds), variant.name.starts_with("gpu_"));
   json history = json::array();
   for (const ScfIteration& each : scf.history) history.push_back(each.commutator);
   found.update({{"seconds", seconds[0]},
@@ -199,6 +202,11 @@ application::Application description() {
       .golden_may_be_chosen = false,
       .has_grid = false,
       .reproducible_variants = of_whole_shells,
+      .restart_on =
+          [](const ApplicationRequest& request) {
+            return request.option("reproducible") == "yes" ? application::RestartOn::any_ranks
+                                                           : application::RestartOn::same_ranks;
+          },
       .run = &run,
   };
 }

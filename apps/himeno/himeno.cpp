@@ -1,6 +1,7 @@
 // The application himeno: one run with one variant, on all ranks.
 #include "application/application.hpp"
 #include "application/changed_lines.hpp"
+#include "application/checkpoints.hpp"
 #include "application/request.hpp"
 #include "base/text_parsing.hpp"
 #include "himeno/check.hpp"
@@ -27,6 +28,30 @@ Result<std::int64_t> sweeps_asked(const ApplicationRequest& request) {
   return sweeps;
 }
 
+// In parts that end where a checkpoint is due. Gosa of the last sweep.
+Result<double> run_sweeps(std::int64_t sweeps, LocalGrid& local, Runtime& runtime) {
+  application::Checkpoints& checkpoints = runtime.checkpoints();
+  double gosa = 0;
+  std::int64_t done = 0;
+  const auto state = [&](StateList& list) {
+    list.number("sweeps", done);
+    local.list_state(list);
+  };
+  while (done < sweeps) {
+    if (checkpoints.is_asked())
+      if (Status s = runtime.agree(local.download()); !s) return s.error();
+    if (const bool went_back = TRY(checkpoints.at_iteration(done, state)); went_back)
+      if (Status s = runtime.agree(local.take_state()); !s) return s.error();
+    if (done >= sweeps) return application::nothing_left(done, sweeps);
+    const std::int64_t part = std::min(sweeps - done, checkpoints.steps_to_next(done));
+    const Result<std::vector<double>> found = local.run(part);
+    if (Status s = runtime.agree_on(found); !s) return s.error();
+    gosa = found->back();
+    done += part;
+  }
+  return gosa;
+}
+
 Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const Triple points = TRY(parse_size(request.size));
   const std::int64_t sweeps = std::min(TRY(sweeps_asked(request)), request.most_iterations);
@@ -43,14 +68,13 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
 
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
-  const Result<std::vector<double>> gosa = local.run(sweeps);
-  if (Status s = runtime.agree_on(gosa); !s) return s.error();
+  const double gosa = TRY(run_sweeps(sweeps, local, runtime));
   const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(start), setup});
   if (Status s = runtime.agree(local.download()); !s) return s.error();
 
   const double cells =
       static_cast<double>(points[0] - 2) * static_cast<double>(points[1] - 2) * static_cast<double>(points[2] - 2);
-  const auto done = static_cast<double>(sweeps);
+  const auto launched = static_cast<double>(runtime.checkpoints().made(sweeps));
   json found = {{"seconds", seconds[0]},
                 {"setup_seconds", seconds[1]},
                 {"iterations", sweeps},
@@ -60,19 +84,19 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
                 {"history", json::array()},
                 {"unknowns", cells},
                 {"grid", local.ranks().ranks},
-                {"gosa", gosa->back()},
-                {"seconds_per_step", seconds[0] / done},
-                {"rate", cells * flops_of_cell * done / seconds[0]},
+                {"gosa", gosa},
+                {"seconds_per_step", seconds[0] / launched},
+                {"rate", cells * flops_of_cell * launched / seconds[0]},
                 {"rate_unit", "FLOPS"},
                 {"lines_changed", application::changed_lines(variant.files, &source_of)},
                 {"by_hand", variant.is_written_by_hand},
                 {"step_bytes", bytes_of_cell * cells},
-                {"facts", {{"gosa", gosa->back()}}},
+                {"facts", {{"gosa", gosa}}},
                 {"kernels", to_json(local.times(), runtime.processes())}};
   if (request.checks) {
     const std::shared_ptr<ExpectedPressure> expected =
         TRY(runtime.shared<ExpectedPressure>([&] { return expected_of(local.grid().shape(), sweeps); }));
-    found["checked"] = check(local.grid(), gosa->back(), *expected, runtime);
+    found["checked"] = check(local.grid(), gosa, *expected, runtime);
   }
   return found;
 }
@@ -107,6 +131,7 @@ application::Application description() {
       .shares = &shares,
       .sample = 8, // as many as the usual wavefront fuses, twice
       .usual = usual,
+      .restart_on = [](const ApplicationRequest&) { return application::RestartOn::any_variant; },
       .run = &run,
   };
 }

@@ -170,6 +170,27 @@ Result<std::vector<double>> LocalGrid::run(std::int64_t sweeps) {
   return gosa;
 }
 
+void LocalGrid::list_state(StateList& list) {
+  const GridShape& shape = grid_.shape();
+  StateGrid p;
+  p.element_bytes = sizeof(float);
+  p.cells = reversed({shape.points[0] - 2, shape.points[1] - 2, shape.points[2] - 2});
+  p.ranks = ranks_.ranks;
+  p.begin = reversed(shape.first);
+  p.size = reversed(shape.cells);
+  p.first = reinterpret_cast<std::byte*>(grid_.p + grid_.at(0, 0, 0));
+  p.row = grid_.row();
+  p.plane = grid_.plane();
+  list.grid("p", p);
+}
+
+Status LocalGrid::take_state() {
+  if (!device_) return Nothing{};
+  device_.reset(); // its memory first
+  device_ = TRY(times_.timed(upload_row_, [&] { return variant_.upload(grid_); }));
+  return Nothing{};
+}
+
 Status LocalGrid::download() {
   if (!device_) return Nothing{};
   return times_.timed(download_row_, [&] { return device_->download(); });

@@ -3,6 +3,7 @@
 
 #include "application/kernel_times.hpp"
 #include "application/runtime.hpp"
+#include "base/state_list.hpp"
 #include "stencil/himeno/grid.hpp"
 #include "stencil/himeno/variants.hpp"
 #include "stencil/himeno/wavefront.hpp"
@@ -23,6 +24,11 @@ class LocalGrid {
   Result<std::vector<double>> run(std::int64_t sweeps);
   // After them, of a variant on an accelerator: copies p to grid(). Error: the device's.
   Status download();
+
+  // The pressure of the rank's cells: all that a sweep depends on. Of an accelerator after download(), and before
+  // take_state(), which copies it there. Error: the device's.
+  void list_state(StateList& list);
+  Status take_state();
 
   const HimenoGrid& grid() const { return grid_; }
   const application::RankGrid& ranks() const { return ranks_; }

@@ -76,7 +76,14 @@ Result<GoldenCgSolved> solve(krylov::LinearSystem& system, krylov::Sums& over_ra
   if (Status status = sums.sum(rr, &nonzeros); !status) return status.error();
   solved.norm_b = TRY(krylov::norm_of_right_side(rr, nonzeros > 0));
   solved.history.push_back(solved.norm_b > 0 ? 1 : 0);
+  const auto rows = static_cast<std::size_t>(n);
+  const auto state = [&](StateList& list) {
+    list.number("iterations", solved.iterations).vector("history", solved.history);
+    list.number("largest x", solved.largest_x).number("r.z", rz_before);
+    list.array("x", x).array("r", std::span(r, rows)).array("p", std::span(p, rows));
+  };
   while (solved.history.back() > options.tolerance) {
+    if (options.at_iteration) TRY(options.at_iteration(solved.iterations, state));
     if (solved.iterations == options.most_iterations) {
       if (options.may_stop_early) break;
       return failed(fmt::format("the residual is {:.3g} after {} iterations, above the tolerance {:g}",

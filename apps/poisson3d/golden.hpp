@@ -3,6 +3,7 @@
 // solution is checked by that product.
 #pragma once
 
+#include "base/state_list.hpp"
 #include "krylov/linear_system.hpp"
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct GoldenCgOptions {
   std::int64_t most_iterations = 100000;
   bool may_stop_early = false; // at most_iterations: no error
   std::function<void(std::int64_t iteration, double residual)> progress = {};
+  AtIteration at_iteration = {}; // saves the solve, or goes back to a saved one
 };
 struct GoldenCgSolved {
   std::int64_t iterations = 0;

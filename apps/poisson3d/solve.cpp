@@ -1,5 +1,6 @@
 #include "poisson3d/solve.hpp"
 
+#include "application/checkpoints.hpp"
 #include "application/krylov_run.hpp"
 #include "measure/clock.hpp"
 #include "poisson3d/golden.hpp"
@@ -54,6 +55,7 @@ Result<Solved> solve_golden(const ApplicationRequest& request, PoissonSystem& sy
   options.progress = [&](std::int64_t iteration, double residual) {
     runtime.progress(iteration, residual, request.tolerance);
   };
+  options.at_iteration = runtime.checkpoints().hook();
   golden::GoldenCgSolved found = TRY(golden::solve(system, sums, b, x, options));
   Solved solved{found.iterations, found.history.back() <= request.tolerance, std::move(found.history)};
   if (!solved.converged) return solved; // a sample
@@ -93,17 +95,26 @@ Result<Solved> solve_transformed(const ApplicationRequest& request, PoissonSyste
   Solved solved;
   double before = std::numeric_limits<double>::infinity();
   for (;;) {
-    const std::int64_t done = solved.iterations, begin = measure::now_ns();
+    const std::int64_t begin = measure::now_ns();
+    std::int64_t done = solved.iterations, made = 0; // before this call, which a restart changes; in it
     const auto progress = [&](int iterations, double residual) {
+      ++made;
       runtime.progress(done + iterations, residual, request.tolerance);
-      return true;
+      return done + iterations < request.most_iterations;
     };
-    sparse::TransformedSolution found = TRY(sparse::solve_transformed(
-        prepared, b.data(), x.data(), request.tolerance,
-        static_cast<int>(std::min<std::int64_t>(request.most_iterations - done, std::numeric_limits<int>::max())),
-        progress));
-    solved.iterations += found.iterations;
-    system.times().add(row, found.iterations, measure::seconds_since(begin));
+    const AtIteration hook = runtime.checkpoints().hook();
+    const auto at_iteration = [&](std::int64_t iterations, const FillState& inner) -> Result<bool> {
+      return hook(done + iterations, [&](StateList& list) {
+        list.number("iterations before", done).vector("history before", solved.history);
+        list.number("residual before", before);
+        inner(list);
+      });
+    };
+    sparse::TransformedSolution found =
+        TRY(sparse::solve_transformed(prepared, b.data(), x.data(), request.tolerance, std::numeric_limits<int>::max(),
+                                      progress, hook ? AtIteration(at_iteration) : AtIteration()));
+    solved.iterations = done + found.iterations;
+    system.times().add(row, made, measure::seconds_since(begin));
     if (!solved.history.empty()) solved.history.pop_back();
     solved.history.insert(solved.history.end(), found.history.begin(), found.history.end());
     const double residual = residual_of(prepared, b, x, product);

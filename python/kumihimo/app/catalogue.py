@@ -62,6 +62,7 @@ class ApplicationRow:
     golden_may_be_chosen: bool = True
     by_name_only: tuple[str, ...] = ()  # variants to compare with, which auto does not try
     has_grid: bool = True  # that ranks divide
+    saves_state: bool = False  # --checkpoint and --restart
     usual: tuple[str, ...] = ()  # variants, the fastest ones elsewhere first
     sample: int = 6  # iterations that tell the time of one
     reproducible_variants: tuple[str, ...] = ()  # with the same bits: what auto tries with --reproducible; none: all

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo.app.catalogue import PROGRAM, AppCandidate, ApplicationRow
+from kumihimo.app.checkpoints import CheckpointRequest
 from kumihimo.processes import child_output, children, launcher_environment, mpi
 from kumihimo.processes.interrupts import ending_by_signal, ignoring_signals
 from kumihimo.processes.package_files import program
@@ -95,6 +96,7 @@ def run(
     check: bool = True,
     in_order: bool = False,
     rates: bool = False,
+    checkpoints: CheckpointRequest | None = None,
     on_object: OnObject = lambda found: None,
 ) -> AppRun:
     """All candidates by turns in one launch. `in_order`: as they are given, not by what their set-ups share. `sample`:
@@ -116,6 +118,7 @@ def run(
         "wisdom_folder": str(folder().absolute()),
         **({"grid": resources.grid} if resources.grid else {}),
         **({"sums": resources.sums} if resources.sums else {}),
+        **({"checkpoints": checkpoints.as_task()} if checkpoints else {}),
         **({"library": str(resources.installation.library)} if resources.installation else {}),
     }
     if problem.method == "":

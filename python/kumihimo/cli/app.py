@@ -15,13 +15,27 @@ from typing import Optional
 import click
 import typer
 
-from kumihimo.app import brief_choice, catalogue, choice, figures, launches, libraries, page, parts, stepping, wisdom
+from kumihimo.app import (
+    brief_choice,
+    catalogue,
+    checkpoints,
+    choice,
+    figures,
+    launches,
+    libraries,
+    page,
+    parts,
+    stepping,
+    wisdom,
+)
 from kumihimo.app.catalogue import AUTO, AppCandidate
+from kumihimo.app.checkpoints import CheckpointRequest
 from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.cli import app_libraries, asserts, options, output, terminal
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenWhole
 from kumihimo.processes import launcher_environment
+from kumihimo.text import files
 from kumihimo.text.errors import BadInput, KumihimoError, NotApplicable, not_applicable, wrong_value
 from kumihimo.text.quantities import rate_text, seconds_text, share_text
 
@@ -82,6 +96,10 @@ def command(
     out: options.written(
         "--page FILE", "Write a page with convergence, kernels, roofline and scaling.", WrittenWhole
     ) = None,
+    checkpoint: option(
+        "--checkpoint WORDS", "Save the state: every=N (iterations) or every=TIME[,folder=DIR][,partner=N]."
+    ) = None,
+    restart: option("--restart DIR", "Go on from the newest state that is whole in this folder.", Path) = None,
     timeout: options.duration("--timeout TIME", "Time limit of a launch.") = "1h",
     asserts_file: asserts.File = None,
     junit: asserts.Junit = None,
@@ -96,6 +114,8 @@ def command(
     kumihimo app fem-cube --size 32 --variant type_a --ranks 2 --mpi openmpi,mpich --runs 8
     kumihimo app himeno --size M --variant all --threads 1,2
     kumihimo app fdtd2d --size 512 --variant simd,wavefront --page page.html
+    kumihimo app himeno --size M --checkpoint every=100,folder=state
+    kumihimo app himeno --size M --checkpoint every=100 --restart state
     """
     if name is None:
         return list_all(as_json)
@@ -121,6 +141,7 @@ def command(
         search_of(variant, {FRESH: fresh, TUNE: tune, NO_TUNE: no_tune}),
         rates_of(triad, peak),
         out is not None,
+        checkpoints.parse(checkpoint, restart),
     )
     if grid is not None and not application.has_grid:
         raise not_applicable(f"{application.name} has no grid of ranks and takes no --grid", None, "leave it out")
@@ -129,6 +150,8 @@ def command(
     if asked.problem.file and size is not None:
         raise wrong_value("--size has no effect beside a file", size, "leave one of them out")
     if libraries.are_several(library):
+        if asked.checkpoints:
+            raise wrong_value("checkpoints are of one run", f"--mpi {library}", "name one library")
         each = {
             one: resources_of(threads, ranks, launcher, one, grid, sums, timeout) for one in libraries.names_of(library)
         }
@@ -136,6 +159,8 @@ def command(
         refuse_asserts(library, {"--asserts": asserts_file, "--junit": junit})
         return compare_libraries(asked, {one: on[0] for one, on in each.items()}, runs, most_iterations, as_json)
     on = resources_of(threads, ranks, launcher, library, grid, sums, timeout)
+    if asked.checkpoints:
+        prepare(asked, asked.checkpoints, len(on))
     found = run(asked, on)
     code = expected.judge_results(found)
     if as_json:
@@ -168,6 +193,17 @@ class AppCommand:
     search: str
     rates: dict | None  # the user's
     page: bool
+    checkpoints: CheckpointRequest | None = None
+
+
+def prepare(asked: AppCommand, wanted: CheckpointRequest, launches_: int) -> None:
+    """Checks them against the rest of the command line, and makes the folder."""
+    candidates = 1 if asked.variant == AUTO else len(asked.candidates)
+    checkpoints.check(wanted, asked.problem.application, asked.runs, candidates, launches_)
+    if wanted.restart and not wanted.restart.is_dir():
+        raise wrong_value("--restart must name a folder", str(wanted.restart), "leave it out to begin anew")
+    if wanted.saves and launcher_environment.is_first():
+        files.check_folder(wanted.folder, "--checkpoint needs a folder that can be written")
 
 
 def list_all(as_json: bool) -> int:
@@ -294,7 +330,7 @@ def run(asked: AppCommand, on: list[Resources]) -> dict:
     for resources in on:
         candidates = asked.candidates
         if asked.variant == AUTO:
-            chosen, searched = chosen_for(asked, resources)
+            chosen, searched = saved_choice(asked) or chosen_for(asked, resources)
             candidates = [chosen]
             searches.append(searched)
         turns = asked.runs
@@ -306,6 +342,7 @@ def run(asked: AppCommand, on: list[Resources]) -> dict:
                 turns=turns,
                 check=asked.checks,
                 rates=asked.rates is None,
+                checkpoints=asked.checkpoints,
                 on_object=on_object,
             )
         if asked.rates:
@@ -326,7 +363,7 @@ def run(asked: AppCommand, on: list[Resources]) -> dict:
         "command": shlex.join(["kumihimo", *sys.argv[1:]]),
         **{name: best[name] for name in ("variant", "parameters", "ranks", "threads", "seconds", "iterations")},
         "residual": residual_of(best, asked.problem.application),
-        **{name: best[name] for name in ("answer", "charts") if name in best},
+        **{name: best[name] for name in ("answer", "charts", "checkpoints") if name in best},
         "tables": best.get("tables", []) + ([of_parts] if of_parts else []),
         "right": best["right"],
         "warnings": list(dict.fromkeys(text for row in rows for text in row.get("warnings", []))),
@@ -354,6 +391,13 @@ def facts_of(about: dict) -> dict:
         "sums": "sums by",
     }
     return {text: about[name] for name, text in names.items() if about.get(name) is not None}
+
+
+def saved_choice(asked: AppCommand) -> tuple[AppCandidate, dict] | None:
+    """The variant of the state that the run goes on from."""
+    restart = asked.checkpoints.restart if asked.checkpoints else None
+    saved = checkpoints.saved_candidate(restart, asked.problem.application) if restart else None
+    return (saved, {**saved.as_task(), "from": str(restart)}) if saved else None
 
 
 def chosen_for(asked: AppCommand, resources: Resources) -> tuple[AppCandidate, dict]:
@@ -556,6 +600,9 @@ def show(found: dict) -> None:
         output.print_line(
             f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}{on and ' on ' + on}"
         )
+    if "checkpoints" in found:
+        for text in checkpoints.lines(found["checkpoints"], found["seconds"]):
+            output.print_line(text)
     output.print_list("Answer:", [f"{name}: {value}" for name, value in found.get("answer", [])])
     for text in found.get("warnings", []):
         output.print_line(f"warning: {text}")

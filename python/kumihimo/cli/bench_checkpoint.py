@@ -32,6 +32,7 @@ def command(
     """Measure what it costs to save the state of a parallel program durably, and to load it, by size and by ranks.
 
     Each rank writes a file, waits for the disk, renames it into its place and waits again; a load verifies checksums.
+    Beside it stand copies in the memory of a partner rank, and the return to them after the loss of one rank.
 
     \b
     Examples:
@@ -45,11 +46,14 @@ def command(
     installation = mpi.choose(library or (place.family if place else None))
     wanted, each = parse_sizes(sizes), numbers_of_ranks(ranks, place)
     space.check_folder(folder)
-    asked = state_cost.steps(wanted, iterations, cache, seed)
-    space.check_room(folder, asked.bytes(max(each)), asked.names(max(each)), "give smaller --bytes or fewer --ranks")
+    of_one, of_several = (state_cost.steps(wanted, iterations, cache, seed, partner) for partner in (False, True))
+    most = max(each)
+    space.check_room(folder, of_one.bytes(most), of_one.names(most), "give smaller --bytes or fewer --ranks")
     rows, about, notes = [], {}, []
-    with progress.bar("measuring", len(asked.steps) * len(each), lines=True) as advance:
+    count = sum(len((of_one if number == 1 else of_several).steps) for number in each)
+    with progress.bar("measuring", count, lines=True) as advance:
         for number in each:
+            asked = of_one if number == 1 else of_several
             name = quantities.counted(number, "rank")
             launcher = Launcher(number, installation, bench_files.SECONDS)
             run = job.run(folder, asked, launcher, lambda found, name=name: advance(f"{name}: {found['do']}"))
@@ -104,9 +108,37 @@ def show(result: dict) -> None:
     for row in result["results"]:
         for word in ("save", "load"):
             output.print_line(law_text(row, word))
+    show_partners(result)
     for note in result["notes"]:
         output.print_line(note)
     output.print_line("Medians with their 95 % intervals, which need 6 iterations.")
+
+
+def show_partners(result: dict) -> None:
+    rows: list[Sequence[str]] = []
+    elsewhere = []
+    for row in result["results"]:
+        measured = [point for point in row["points"] if "partner" in point]
+        for place, point in enumerate(measured):
+            found = point["partner"]
+            cells = [str(row["ranks"]) if place == 0 else "", text_of(point["bytes_per_rank"])]
+            for word, of_file in (("copy", "save"), ("restore", "load")):
+                cells += [
+                    quantities.seconds_text(found[word]["median"]),
+                    bench_files.interval_text(found[word], quantities.seconds_text),
+                    f"{point[of_file]['median'] / found[word]['median']:.3g}×",
+                ]
+            rows.append(cells)
+        if measured:
+            elsewhere.append(f"{measured[0]['partner']['on_other_nodes']} of {row['ranks']}")
+    if not rows:
+        return
+    print()
+    columns = ["ranks>", "a rank>", "copy>", "interval", "save / copy>", "return>", "interval", "load / return>"]
+    output.print_table("Copies in the memory of a partner", columns, rows)
+    output.print_line(f"ranks with the partner on another node: {', '.join(elsewhere)}")
+    if all(text.startswith("0 ") for text in elsewhere):
+        output.print_line("Copies within a node do not outlive it; their cost between nodes is another one.")
 
 
 def law_text(row: dict, word: str) -> str:

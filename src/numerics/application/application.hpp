@@ -33,6 +33,14 @@ struct ProblemShare {
   double iterations = 1; // about
 };
 
+// What a run may differ in from the one whose saved state it goes on from, and still end with the same bits.
+enum class RestartOn {
+  nothing,     // it saves no state
+  same_ranks,  // threads
+  any_ranks,   // threads, ranks and their grid
+  any_variant, // these and the variant
+};
+
 struct Application {
   std::string_view name, summary;
   std::string_view paper;
@@ -62,6 +70,8 @@ struct Application {
   bool has_grid = true;                                // that ranks divide: --grid
   // Variants that have the same bits with the option `reproducible`: what --variant auto tries with it. None: all.
   std::span<const std::string_view> reproducible_variants = {};
+  // What its saved states allow. Null: it saves none.
+  RestartOn (*restart_on)(const ApplicationRequest& request) = nullptr;
   // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the
   // request's values; of the run.
   Result<nlohmann::json> (*run)(const ApplicationRequest& request, Runtime& runtime);

@@ -1,5 +1,6 @@
 #include "application/krylov_run.hpp"
 
+#include "application/checkpoints.hpp"
 #include "krylov/solve.hpp"
 
 #include <nlohmann/json.hpp>
@@ -25,13 +26,14 @@ Result<KrylovRun> run_krylov(const ApplicationRequest& request, krylov::LinearSy
     runtime.progress(now.iteration, now.residual, request.tolerance);
     return true;
   };
+  options.at_iteration = runtime.checkpoints().hook();
   krylov::Solution found;
   const Status status = krylov::solve(method, system, sums, b, x, options, found);
   const bool is_sample = found.ending == krylov::Ending::iteration_limit && request.may_stop_early;
   if (!status && !is_sample) return status.error();
   const double rows = static_cast<double>(system.rows());
   const std::size_t row = times.declare("vector updates and dots", {method.bytes_per_row() * rows, 0});
-  times.add(row, found.iterations, found.seconds.updates + found.seconds.dots);
+  times.add(row, runtime.checkpoints().made(found.iterations), found.seconds.updates + found.seconds.dots);
   KrylovRun run{found.iterations, status.ok(), std::move(found.history)};
   run.history.back() = found.residual;
   run.facts = nlohmann::json{{"replacements", found.replacements}, {"waiting_seconds", found.seconds.waiting}};

@@ -84,6 +84,9 @@ Status check_ranges(const ApplicationTask& task) {
   if (task.turns < 1) return wrong_value("the number of runs must be at least 1", task.turns);
   if (task.threads < 0) return wrong_value("the number of threads must be at least 1", task.threads);
   if (task.candidates.empty()) return missing("a variant", "name one of the application");
+  if (task.checkpoints.any() && (task.candidates.size() > 1 || task.turns > 1))
+    return wrong_value("checkpoints are of one run of one variant",
+                       fmt::format("{} variants, {} runs", task.candidates.size(), task.turns), "name one variant");
   return Nothing{};
 }
 
@@ -108,6 +111,8 @@ Result<ApplicationTask> task_of(const json& given, std::span<const Application> 
   read(given, "sums", task.sums);
   read(given, "rates", task.rates);
   if (const auto it = given.find("grid"); it != given.end() && !it->is_null()) task.grid = it->get<std::string>();
+  if (const auto it = given.find("checkpoints"); it != given.end())
+    task.checkpoints = TRY(parse_checkpoint_options(*it));
   if (Status s = read_options(*application, given, request); !s) return s.error();
   if (Status s = read_method(*application, given, request); !s) return s.error();
   for (const json& each : given.at("candidates")) {

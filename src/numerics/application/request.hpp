@@ -2,6 +2,7 @@
 #pragma once
 
 #include "application/application.hpp"
+#include "application/checkpoint_options.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -49,7 +50,8 @@ struct ApplicationTask {
   std::string library;                     // path of the MPI library; empty: one process
   std::string sums = "recursive_doubling"; // an allreduce of the registry, or `library`
   std::optional<std::string> grid;
-  bool rates = false; // measure the machine first
+  bool rates = false;            // measure the machine first
+  CheckpointOptions checkpoints; // of a task with one candidate and one turn
 };
 
 // Errors: not JSON, an unknown word or name, a value out of range.

@@ -1,5 +1,6 @@
 #include "application/run_task.hpp"
 
+#include "application/checkpoints.hpp"
 #include "application/machine_rates.hpp"
 #include "application/runtime.hpp"
 #include "threads/team.hpp"
@@ -48,6 +49,25 @@ std::vector<const RequestedVariant*> in_order_of_set_up(const ApplicationTask& t
   return order;
 }
 
+// By the words of the command line.
+RunIdentity identity_of(const ApplicationTask& task, const ApplicationRequest& request, std::int32_t ranks) {
+  const Application& application = *request.application;
+  RunIdentity found;
+  found.application = application.name;
+  if (application.restart_on) found.restart_on = application.restart_on(request);
+  json problem = {{"version", KUMIHIMO_VERSION},
+                  {"--size", request.size},
+                  {"--tolerance", request.tolerance},
+                  {"--method", request.method}};
+  for (const auto& [name, value] : request.options) problem["--set " + name] = value;
+  json variant = {{"--variant", request.candidate.variant->name}};
+  for (const auto& [name, value] : request.candidate.parameters) variant["--set " + name] = value;
+  found.of_problem = std::move(problem);
+  found.of_variant = std::move(variant);
+  found.of_ranks = json{{"--ranks", ranks}, {"--grid", task.grid.value_or("")}, {"--sums", task.sums}};
+  return found;
+}
+
 Result<json> run_one(const ApplicationRequest& request, Runtime& runtime) {
   try {
     return request.application->run(request, runtime);
@@ -72,12 +92,15 @@ Status run_task(const ApplicationTask& task, Processes& processes, const std::st
       ApplicationRequest request = task.request;
       request.candidate = candidate;
       runtime->set_label(label_of(candidate));
+      if (Status s = runtime->start_checkpoints(task.checkpoints, identity_of(task, request, processes.ranks())); !s)
+        return s;
       Result<json> found = run_one(request, *runtime);
       if (Status s = runtime->agree_on(found); !s) {
         if (s.error().kind == Error::Kind::bad_input || task.candidates.size() == 1) return s;
         unfit.insert(each);
         found = json{{"not_applicable", s.error().sentence()}, {"failed", s.error().kind == Error::Kind::failed}};
-      }
+      } else if (runtime->checkpoints().is_asked())
+        (*found)["checkpoints"] = runtime->checkpoints().json();
       found->update({{"variant", candidate.variant->name}, {"parameters", candidate.parameters}, {"turn", turn}});
       processes.print({{"result", std::move(*found)}});
     }

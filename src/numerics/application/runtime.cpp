@@ -1,5 +1,6 @@
 #include "application/runtime.hpp"
 
+#include "application/checkpoints.hpp"
 #include "application/scheduled_sums.hpp"
 #include "measure/clock.hpp"
 
@@ -28,6 +29,16 @@ std::optional<double> free_memory() {
 }
 
 } // namespace
+
+Runtime::Runtime(Processes& processes, Communication communication)
+    : processes_(processes), communication_(std::move(communication)), checkpoints_(Checkpoints::none(processes)) {}
+
+Runtime::~Runtime() = default;
+
+Status Runtime::start_checkpoints(const CheckpointOptions& asked, RunIdentity identity) {
+  checkpoints_ = TRY(Checkpoints::make(asked, std::move(identity), processes_, under_way_.get()));
+  return Nothing{};
+}
 
 Status Runtime::check_memory(double bytes_of_rank) const {
   const std::vector<std::int64_t> node = processes_.node_of_rank();

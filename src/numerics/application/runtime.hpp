@@ -20,6 +20,10 @@
 
 namespace kumihimo::application {
 
+class Checkpoints;
+struct CheckpointOptions;
+struct RunIdentity;
+
 struct Communication {
   std::string sums = "recursive_doubling"; // an allreduce of the registry, or `library`
   std::optional<std::string> grid;         // as the user gives it
@@ -79,6 +83,12 @@ class Runtime {
   }
   bool has_shared() const { return shared_.has_value(); }
 
+  // Of the present run. Those of a new runtime do nothing.
+  Checkpoints& checkpoints() { return *checkpoints_; }
+  // Others for the next run. Collective. Errors: those of Checkpoints::make().
+  Status start_checkpoints(const CheckpointOptions& asked, RunIdentity identity);
+  ~Runtime();
+
   // Error: with so many bytes of each rank, those of this node need more than is free. Then the system would kill one
   // of them half-way. Local: the ranks must agree on it.
   Status check_memory(double bytes_of_rank) const;
@@ -88,13 +98,13 @@ class Runtime {
   void set_label(std::string label) { label_ = std::move(label); } // of the lines
 
  private:
-  Runtime(Processes& processes, Communication communication)
-      : processes_(processes), communication_(std::move(communication)) {}
+  Runtime(Processes& processes, Communication communication);
   Processes& processes_;
   Communication communication_;
   std::unique_ptr<UnderWay> under_way_; // null: one rank
   std::unique_ptr<krylov::Sums> sums_;
   std::any shared_;
+  std::unique_ptr<Checkpoints> checkpoints_;
   std::string label_;
   std::int64_t last_line_ns_ = 0;
 };

@@ -2,7 +2,9 @@
 
 #include "hartree_fock/linear_algebra.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace kumihimo::hartree_fock {
 
@@ -26,6 +28,41 @@ Matrix Diis::extrapolate(const Matrix& fock, const Matrix& error) {
   Matrix found(fock.size);
   for (int i = 0; i < n; ++i) found = sum(found, pairs_[i].fock, y[i] * b(i, n));
   return found;
+}
+
+// One pair after the other: its size, its norm, both matrices.
+void Diis::list_state(StateList& list) {
+  const auto pack = [this] {
+    std::vector<double> numbers;
+    for (const Pair& pair : pairs_) {
+      numbers.insert(numbers.end(), {static_cast<double>(pair.fock.size), pair.norm});
+      for (const Matrix* const each : {&pair.fock, &pair.error})
+        numbers.insert(numbers.end(), each->values.begin(), each->values.end());
+    }
+    const auto bytes = std::as_bytes(std::span(numbers));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  const auto unpack = [this](std::span<const std::byte> bytes) -> Status {
+    const Error no_pairs = failed("the state holds no matrices of DIIS");
+    std::vector<double> numbers(bytes.size() / sizeof(double));
+    if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(double));
+    std::deque<Pair> pairs;
+    for (std::span<const double> left(numbers); !left.empty();) {
+      if (left.size() < 2 || !(left[0] >= 1 && left[0] < 1e6)) return no_pairs;
+      Pair pair{Matrix(static_cast<int>(left[0])), {}, left[1]};
+      const std::size_t entries = pair.fock.values.size();
+      pair.error = pair.fock;
+      left = left.subspan(2);
+      if (left.size() < 2 * entries) return no_pairs;
+      std::copy_n(left.begin(), entries, pair.fock.values.begin());
+      std::copy_n(left.begin() + static_cast<std::ptrdiff_t>(entries), entries, pair.error.values.begin());
+      left = left.subspan(2 * entries);
+      pairs.push_back(std::move(pair));
+    }
+    pairs_ = std::move(pairs);
+    return Nothing{};
+  };
+  list.add({"DIIS", {}, pack, unpack});
 }
 
 } // namespace kumihimo::hartree_fock

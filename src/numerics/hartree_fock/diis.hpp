@@ -2,6 +2,7 @@
 // ones. P. Pulay, J. Comput. Chem. 3 (1982) 556.
 #pragma once
 
+#include "base/state_list.hpp"
 #include "hartree_fock/matrix.hpp"
 
 #include <cstddef>
@@ -14,6 +15,8 @@ class Diis {
   explicit Diis(std::size_t most = 8) : most_(most) {}
   // Takes a Fock matrix with its error, and returns the combination with coefficients of sum 1.
   Matrix extrapolate(const Matrix& fock, const Matrix& error);
+  // The matrices that it holds.
+  void list_state(StateList& list);
 
  private:
   struct Pair {

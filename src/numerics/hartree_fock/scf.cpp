@@ -42,6 +42,11 @@ class GMatrix {
  public:
   GMatrix(TwoElectron& two_electron, const ScfOptions& options) : two_electron_(two_electron), options_(options) {}
 
+  void list_state(StateList& list) {
+    list.number("builds", builds_).number("last size", density_.size).vector("last density", density_.values);
+    list.number("last G size", g_.size).vector("last G", g_.values);
+  }
+
   Result<Matrix> of(const Matrix& density) {
     const bool whole = !options_.incremental || builds_++ % between_whole_builds == 0;
     Matrix g = g_matrix(TRY(two_electron_.build(whole ? density : sum(density, density_, -1), options_.threshold)));
@@ -89,7 +94,16 @@ Result<Scf> restricted_scf(const ScfProblem& problem, TwoElectron& two_electron,
   if (options.broadcast) TRY(options.broadcast(scf.density.values)); // later ones are of rank 0's orbitals
   GMatrix g_matrix(two_electron, options);
   Diis diis;
-  for (int iteration = 0; iteration < options.most_iterations && !scf.converged; ++iteration) {
+  int iteration = 0;
+  const auto state = [&](StateList& list) {
+    list.number("iteration", iteration).vector("history", scf.history).number("lowest", scf.has_lowest_orbitals);
+    list.vector("orbital energies", scf.orbital_energies);
+    list.number("size", scf.orbitals.size).vector("orbitals", scf.orbitals.values);
+    g_matrix.list_state(list);
+    diis.list_state(list);
+  };
+  for (; iteration < options.most_iterations && !scf.converged; ++iteration) {
+    if (options.at_iteration) TRY(options.at_iteration(iteration, state));
     if (iteration > 0) scf.density = density_of(scf.orbitals, problem.occupied);
     scf.g = TRY(g_matrix.of(scf.density));
     Matrix fock = sum(problem.core, scf.g);

@@ -2,6 +2,7 @@
 // 1989, chapter 3.
 #pragma once
 
+#include "base/state_list.hpp"
 #include "hartree_fock/basis.hpp"
 #include "hartree_fock/ranks.hpp"
 #include "hartree_fock/two_electron.hpp"
@@ -32,7 +33,8 @@ struct ScfOptions {
   double threshold = 1e-12; // of the two-electron part (two_electron.hpp), 0: no screening
   bool incremental = true;  // G of the change of the density is added to the last G
   std::function<void(const ScfIteration&)> progress = {};
-  Broadcast broadcast = {}; // of several ranks
+  Broadcast broadcast = {};      // of several ranks
+  AtIteration at_iteration = {}; // saves the SCF, or goes back to a saved one
 };
 
 struct Scf {

@@ -11,7 +11,11 @@ void cg(SolverRun& run) {
   double gamma = 0;
   if (!run.replace(r, s)) return;
   double rr = run.run(VectorKernel::square, {r})[0];
+  const auto state = [&](StateList& list) {
+    list.array("r", run.rows_of(r)).array("p", run.rows_of(p)).number("gamma", gamma).number("r.r", rr);
+  };
   while (true) {
+    if (!run.at_iteration(state)) return;
     run.precondition(r, z);
     const auto first = run.sum(std::array{run.run(VectorKernel::dot, {r, z})[0], rr});
     const double rz = first[0];

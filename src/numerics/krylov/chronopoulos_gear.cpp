@@ -11,7 +11,13 @@ void chronopoulos_gear(SolverRun& run) {
   double gamma = 0, alpha = 0, beta = 0, curvature = 0; // of the last iteration; curvature: p.A p
   SumArray advanced{};                                  // r.r, p.p, s.s
   if (!run.replace(r, w)) return;
+  const auto state = [&](StateList& list) {
+    list.array("r", run.rows_of(r)).array("p", run.rows_of(p)).array("s", run.rows_of(s));
+    list.number("gamma", gamma).number("alpha", alpha).number("beta", beta).number("curvature", curvature);
+    list.number("sums", advanced);
+  };
   while (true) {
+    if (!run.at_iteration(state)) return;
     run.precondition(r, u);
     run.product(u, w);
     const SumArray own = run.run(VectorKernel::dots_residual, {r, u, w});

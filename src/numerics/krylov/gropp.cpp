@@ -14,7 +14,13 @@ void gropp(SolverRun& run) {
   run.precondition(r, z);
   SumArray own = run.run(VectorKernel::dots_residual, {r, z, z});
   double rz = own[0], rr = own[2];
+  const auto state = [&](StateList& list) {
+    list.array("r", run.rows_of(r)).array("z", run.rows_of(z)).array("p", run.rows_of(p)).array("s", run.rows_of(s));
+    list.number("gamma", gamma).number("alpha", alpha).number("beta", beta).number("restart", restart);
+    list.number("p.p", pp).number("s.s", ss).number("r.z", rz).number("r.r", rr);
+  };
   while (true) {
+    if (!run.at_iteration(state)) return;
     run.start(std::array{rz, rr});
     run.product(z, w);
     const auto first = run.wait();

@@ -17,7 +17,13 @@ void pipelined(SolverRun& run) {
   };
   if (!define()) return;
   SumArray own = run.run(VectorKernel::dots_residual, {r, u, w});
+  const auto state = [&](StateList& list) {
+    list.array("r", run.rows_of(r)).array("u", run.rows_of(u)).array("w", run.rows_of(w)).array("p", run.rows_of(p));
+    list.array("s", run.rows_of(s)).array("q", run.rows_of(q)).array("z", run.rows_of(z)).number("sums", own);
+    list.number("gamma", gamma).number("alpha", alpha).number("beta", beta).number("curvature", curvature);
+  };
   while (true) {
+    if (!run.at_iteration(state)) return;
     run.start(own);
     run.precondition(w, m);
     run.product(m, n);

@@ -293,6 +293,23 @@ Next SolverRun::judge(double rr, double rz, bool by_definition) {
   return Next::go_on;
 }
 
+bool SolverRun::at_iteration(const FillState& own) {
+  if (!options_.at_iteration) return true;
+  const auto fill = [&](StateList& list) {
+    list.number("iterations", solution_.iterations).number("replacements", solution_.replacements);
+    list.number("residual", solution_.residual).number("deviation", deviation);
+    list.number("largest deviation", solution_.largest_deviation);
+    list.number("estimated deviation", solution_.estimated_deviation).vector("history", solution_.history);
+    list.number("least", least_).number("least true", least_true_).number("since least", since_least_);
+    list.number("since replacement", since_replacement_).number("attempts", attempts_).number("judged", judged_);
+    list.number("x.x", xx_).number("fresh", fresh_).number("claimed", claimed_).array("x", rows_of(x_));
+    own(list);
+  };
+  if (const Result<bool> done = options_.at_iteration(solution_.iterations, fill); !done)
+    end(Ending::system_failed, done.error());
+  return !ended_;
+}
+
 bool SolverRun::is_positive(double curvature) {
   if (ended_) return false;
   if (curvature > 0 && std::isfinite(curvature)) return true;

@@ -60,6 +60,10 @@ class SolverRun {
   // p.Ap; false: the solve has ended. A method that has it by a recursion restarts before it asks.
   bool is_positive(double curvature);
   void iterated() { ++solution_.iterations; }
+  // At the top of a method's loop, where what `own` lists and x are all that the method goes on with. False: the solve
+  // has ended.
+  bool at_iteration(const FillState& own);
+  std::span<double> rows_of(double* v) const { return {v, static_cast<std::size_t>(system_.rows())}; }
   // r = b - A x. False: the solve has ended.
   bool replace(double* r, double* scratch);
   bool fresh() const { return fresh_; } // no iteration since replace()

@@ -114,7 +114,13 @@ void s_step(SolverRun& run) {
   std::vector<double> alphas, betas, sums;
   if (!run.replace(r, all.v[2])) return;
   run.precondition(r, z);
+  const auto state = [&](StateList& list) {
+    list.array("r", run.rows_of(r)).array("z", run.rows_of(z)).array("p", run.rows_of(p)).array("q", run.rows_of(q));
+    list.number("s", s).number("restart", restart).number("has interval", has_interval).number("interval", interval);
+    list.vector("alphas", alphas).vector("betas", betas);
+  };
   while (true) {
+    if (!run.at_iteration(state)) return;
     if (restart) {
       run.copy(r, q);
       run.copy(z, p);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/parameter.hpp"
+#include "base/state_list.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,8 @@ struct SolverOptions {
   ParameterValues parameters;    // of the method
   // Called after each iteration; false stops the solve on all ranks, also if only one rank says so.
   std::function<bool(const SolverProgress&)> progress;
+  // Saves the solve, or goes back to a saved one. Null: nothing.
+  AtIteration at_iteration = {};
 };
 
 // Of this rank.

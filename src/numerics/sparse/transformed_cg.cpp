@@ -33,7 +33,7 @@ double square(const double* x, std::int64_t n, std::vector<double>& of_block) {
 
 Result<TransformedSolution> solve_transformed(const PreparedSystem& system, const double* b, double* x,
                                               double tolerance, int most_iterations,
-                                              const TransformedProgress& progress) {
+                                              const TransformedProgress& progress, const AtIteration& at_iteration) {
   if (!system.is_transformed())
     return not_applicable(fmt::format("variant {} has no transformed system", system.variant().description.name), {},
                           "use an eisenstat variant, on one rank");
@@ -60,7 +60,18 @@ Result<TransformedSolution> solve_transformed(const PreparedSystem& system, cons
   Curvature curvatures;
   double residual = std::sqrt(square(t.data(), n, of_block));
   double rho = square(r.data(), n, of_block), transformed = std::sqrt(rho), beta = 0;
+  const auto rows = static_cast<std::size_t>(n);
+  const auto state = [&](StateList& list) {
+    list.number("iterations", solved.iterations).vector("history", solved.history);
+    list.number("curvatures", curvatures)
+        .number("residual", residual)
+        .number("rho", rho)
+        .number("transformed", transformed)
+        .number("beta", beta);
+    list.array("x", std::span(x, rows)).array("r", r.span()).array("p", p.span()).array("step", step.span());
+  };
   for (;; ++solved.iterations) {
+    if (at_iteration) TRY(at_iteration(solved.iterations, state));
     const double ratio = transformed > 0 ? residual / transformed : 0;
     const double now = std::sqrt(rho);
     const bool ends = solved.iterations == most_iterations || rho == 0;

@@ -10,7 +10,8 @@
 //               "shift": 1, "limit": 0, "seed": 1}],
 //    "steps": [{"do": "write" | "read" | "remove", "data": "a"},
 //              {"do": "plant" | "create" | "stat" | "read" | "rename" | "remove" | "clear", "items": "m"},
-//              {"do": "save" | "load" | "discard", "state": {"bytes": 1048576, "generation": 1, "cache": "evict"}},
+//              {"do": "save" | "load" | "partner" | "discard",
+//               "state": {"bytes": 1048576, "generation": 1, "cache": "evict"}},
 //              {"do": "find", "part": "01", "bytes": 3901},
 //              {"do": "roof", "bytes": 268435456, "transfer": 8388608}]}
 //

@@ -20,7 +20,9 @@ struct StateCase {
 };
 Result<StateCase> parse_state_case(const nlohmann::json& given);
 
-// All are collective. `what`: save, load (of the same generation), discard (all files).
+// All are collective. `what`: save, load (of the same generation), discard (all files), partner (a copy in this rank's
+// memory and in a partner's, then the return of all ranks to it as if one of them had lost both; its bytes are
+// compared; not on one rank).
 Result<nlohmann::json> run_state_phase(const mpi_job::MpiJob& job, const std::string& folder, const StateCase& c,
                                        const std::string& what);
 

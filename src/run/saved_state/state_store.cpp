@@ -285,6 +285,15 @@ Status StateStore::find_newest() {
   return Nothing{};
 }
 
+void StateStore::go_on_from(std::int64_t generation) {
+  newest_ = generation, newest_slot_ = 1;
+  for (int slot = 0; slot < 2; ++slot) {
+    SummedReader from(path(slots[static_cast<std::size_t>(slot)]));
+    const std::optional<Generation> found = whole_generation(from);
+    if (found && found->number == generation) newest_slot_ = slot;
+  }
+}
+
 Result<int> StateStore::slot_to_write(std::int64_t generation) {
   if (newest_slot_ < 0)
     if (Status s = find_newest(); !s) return s.error();

@@ -69,6 +69,10 @@ class StateStore {
   // overwritten, as it may be whole: an error.
   Status save(std::int64_t generation, std::span<const SavedArray> arrays);
 
+  // The program goes on from this generation: the next save spares the file that has it whole, and takes the place of
+  // the other one, whatever generation that has. A rank that has it in neither file spares none.
+  void go_on_from(std::int64_t generation);
+
   // Reads the arrays of a generation into their places, and verifies them. Places may be in any order and may leave
   // arrays out. Error: no such generation, an array is missing or has another length, or the file is damaged: then the
   // places hold anything.

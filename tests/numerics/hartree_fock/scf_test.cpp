@@ -56,6 +56,41 @@ TEST(Scf, CarbonMonoxide) {
   EXPECT_NEAR(found.dipole[2], 0.0644183057, 2e-8);
 }
 
+// A run that is replaced by another one's state at the top of some iteration ends as that one does, to the last bit.
+TEST(Scf, AStateOfAnyIterationLeadsToTheSameBits) {
+  const Molecule water = *built_in_molecule("w1");
+  const BasisSet& set = *built_in_basis_set("sto-3g");
+  const Basis basis = *make_basis(water, set);
+  const ScfProblem problem = *make_scf_problem(water, set, basis);
+  GoldenTwoElectron golden(basis);
+  std::vector<std::vector<std::byte>> states;
+  ScfOptions options;
+  options.at_iteration = [&](std::int64_t, const FillState& fill) -> Result<bool> {
+    StateList list;
+    fill(list);
+    states.push_back(list.packed());
+    return false;
+  };
+  const Scf whole = *restricted_scf(problem, golden, options);
+  ASSERT_GT(states.size(), 5U);
+  for (const std::vector<std::byte>& bytes : states) {
+    bool is_loaded = false;
+    options.at_iteration = [&](std::int64_t, const FillState& fill) -> Result<bool> {
+      if (is_loaded) return false;
+      StateList list;
+      fill(list);
+      TRY(list.unpack(bytes));
+      return is_loaded = true;
+    };
+    const Scf restarted = *restricted_scf(problem, golden, options);
+    ASSERT_EQ(restarted.history.size(), whole.history.size());
+    EXPECT_EQ(restarted.energy, whole.energy);
+    EXPECT_EQ(restarted.history.back().commutator, whole.history.back().commutator);
+    EXPECT_EQ(restarted.orbitals.values, whole.orbitals.values);
+    EXPECT_EQ(restarted.density.values, whole.density.values);
+  }
+}
+
 TEST(Scf, WholeBuildsAndIncrementsHaveOneAnswer) {
   ScfOptions whole;
   whole.incremental = false;

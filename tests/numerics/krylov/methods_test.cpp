@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace kumihimo::krylov {
 namespace {
 
@@ -381,6 +383,55 @@ TEST_F(Krylov, ChecksItsOptions) {
   }
   EXPECT_NE(solve_with(method("cg"), system, random_vector(9)).sentence().find("10 rows"), std::string::npos);
   EXPECT_NE(find_method("minres").error().sentence().find("chronopoulos_gear"), std::string::npos);
+}
+
+// A solve that is replaced by another one's state at the top of some iteration ends as that one does, to the last bit.
+TEST_F(Krylov, AStateOfAnyIterationLeadsToTheSameBits) {
+  SparseSystem system = laplacian(9, 3);
+  const std::vector<double> b = random_vector(system.n);
+  for (const Method& each : methods())
+    for (const std::int64_t replace_every : {0, 7}) {
+      SolverOptions options{.tolerance = 1e-11, .replace_every = replace_every};
+      std::map<std::int64_t, std::vector<std::byte>> states;
+      options.at_iteration = [&](std::int64_t iteration, const FillState& fill) -> Result<bool> {
+        StateList list;
+        fill(list);
+        states.emplace(iteration, list.packed()); // the first of an iteration
+        return false;
+      };
+      const Result1 whole = solve_with(each, system, b, options);
+      ASSERT_TRUE(whole.status) << each.name << ": " << whole.sentence();
+      ASSERT_GT(states.size(), 5U) << each.name;
+      for (const auto& [saved, bytes] : states) {
+        bool is_loaded = false;
+        options.at_iteration = [&](std::int64_t, const FillState& fill) -> Result<bool> {
+          if (is_loaded) return false;
+          StateList list;
+          fill(list);
+          TRY(list.unpack(bytes));
+          return is_loaded = true;
+        };
+        const Result1 restarted = solve_with(each, system, b, options);
+        ASSERT_TRUE(restarted.status) << each.name << " from " << saved << ": " << restarted.sentence();
+        ASSERT_EQ(restarted.x, whole.x) << each.name << " from " << saved;
+        ASSERT_EQ(restarted.solution.history, whole.solution.history) << each.name << " from " << saved;
+        ASSERT_EQ(restarted.solution.residual, whole.solution.residual) << each.name << " from " << saved;
+        ASSERT_EQ(restarted.solution.replacements, whole.solution.replacements) << each.name << " from " << saved;
+      }
+    }
+}
+
+TEST_F(Krylov, AStateThatCannotBeSavedEndsTheSolve) {
+  SparseSystem system = laplacian(9, 3);
+  for (const Method& each : methods()) {
+    SolverOptions options;
+    options.at_iteration = [&](std::int64_t iteration, const FillState&) -> Result<bool> {
+      if (iteration < 3) return false;
+      return failed("the disk is full");
+    };
+    const Result1 got = solve_with(each, system, random_vector(system.n), options);
+    EXPECT_EQ(got.sentence(), "the disk is full") << each.name;
+  }
 }
 
 TEST_F(Krylov, SecondsAddUp) {

@@ -274,6 +274,11 @@ def test_the_cost_of_a_state_feeds_checkpoint(kumihimo, here, tmp_path):
     assert [row["ranks"] for row in written["results"]] == [1, 2]
     for row in written["results"]:
         assert [point["bytes"] for point in row["points"]] == [row["ranks"] * size << 10 for size in (64, 1024, 4096)]
+        for point in row["points"]:  # one rank has no partner
+            assert ("partner" in point) == (row["ranks"] > 1)
+            if "partner" in point:
+                assert point["partner"]["copy"]["median"] > 0 and point["partner"]["restore"]["median"] > 0
+                assert point["partner"]["on_other_nodes"] == 0
     law = {"fixed_seconds": 2.0, "bytes_per_second": 1e9, "source": "storage"}
     rows = [
         {"ranks": 1, "nodes": 1, "save": {**law, "bytes_per_second": 1e8}, "load": law},

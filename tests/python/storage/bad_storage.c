@@ -3,7 +3,8 @@
 //   full:N quota:N io:N   a write after N bytes, of which as much is written as fits, gives ENOSPC, EDQUOT or EIO
 //   killed:N              SIGKILL in a write, after N bytes
 //   sync:0                fsync gives EIO
-//   rename:0 unnamed:0    rename gives EIO; SIGKILL before a rename
+//   rename:0              rename gives EIO
+//   unnamed:N unsynced:N  SIGKILL before a rename, or fsync, after N of them
 //   read-only:0           nothing can be opened for writing, made, renamed or removed: EROFS
 //   unreadable:N          a read after N bytes gives EIO
 //   no-direct:0           an open with O_DIRECT gives EINVAL
@@ -23,7 +24,7 @@
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-static long written, have_read;
+static long written, have_read, renamed, synced;
 static char kind[64], folder[PATH_MAX]; // as at the start: the program may change its environment in another thread
 
 __attribute__((constructor)) static void look(void) {
@@ -178,10 +179,13 @@ int mkdir(const char* path, mode_t mode) {
 int unlink(const char* path) { return is_refused(path) ? -1 : NEXT(unlink)(path); }
 
 int rename(const char* from, const char* to) {
-  if (is_below(to) && is("unnamed")) raise(SIGKILL);
+  if (is_below(to) && is("unnamed") && renamed++ == limit()) raise(SIGKILL);
   if (is_below(to) && is("rename")) return errno = EIO, -1;
   return is_refused(to) ? -1 : NEXT(rename)(from, to);
 }
 
-int fsync(int file) { return is("sync") && is_open_below(file) ? (errno = EIO, -1) : NEXT(fsync)(file); }
+int fsync(int file) {
+  if (is("unsynced") && is_open_below(file) && synced++ == limit()) raise(SIGKILL);
+  return is("sync") && is_open_below(file) ? (errno = EIO, -1) : NEXT(fsync)(file);
+}
 int fdatasync(int file) { return is("sync") && is_open_below(file) ? (errno = EIO, -1) : NEXT(fdatasync)(file); }

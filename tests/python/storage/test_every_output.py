@@ -166,6 +166,7 @@ READ = {
     ("compare", "--history"),
     *(("testbed counters", option) for option in ("--since", "--compare", "--less")),
     *(("place", "--within-node"), ("record", "--show"), ("tune", "--profile"), ("optimise", "--check")),
+    ("app", "--restart"),
     ("checkpoint", "--measured"),
     ("simulate memory", "--traffic"),
 }

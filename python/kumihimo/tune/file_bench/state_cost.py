@@ -11,14 +11,15 @@ from kumihimo.tune.file_bench.job import FileRun
 from kumihimo.tune.file_bench.rates import LEAST_CACHED, steps_of
 
 
-def steps(sizes: Sequence[int], iterations: int, cache: str, seed: int) -> FileSteps:
-    """All sizes once in each iteration, from small to large, each saved and loaded."""
+def steps(sizes: Sequence[int], iterations: int, cache: str, seed: int, partner: bool = False) -> FileSteps:
+    """All sizes once in each iteration, from small to large, each saved and loaded; with `partner` also copied to the
+    memory of another rank and back."""
     made, generation = [], 0
     for _ in range(iterations):
         for size in sizes:
             generation += 1
             state = {"bytes": size, "generation": generation, "cache": cache, "seed": seed}
-            made += [{"do": word, "state": state} for word in ("save", "load")]
+            made += [{"do": word, "state": state} for word in ("save", "load", *(["partner"] if partner else []))]
     return FileSteps(steps=(*made, {"do": "discard", "state": {"bytes": 1}}))
 
 
@@ -28,6 +29,7 @@ def row(sizes: Sequence[int], asked: FileSteps, run: FileRun) -> dict:
     points = []
     for place, size in enumerate(sizes):
         found = {word: list(steps_of(asked, run, do=word))[place :: len(sizes)] for word in ("save", "load")}
+        copies = list(steps_of(asked, run, do="partner"))[place :: len(sizes)]
         cached = max(each["cached_share"] for each in found["load"])
         points.append(
             {
@@ -35,6 +37,7 @@ def row(sizes: Sequence[int], asked: FileSteps, run: FileRun) -> dict:
                 "bytes": size * ranks,
                 **{word: statistics([each["seconds"] for each in found[word]]) for word in found},
                 "cached_share": cached,
+                **({"partner": in_memory(copies)} if copies else {}),
             }
         )
     laws = {}
@@ -47,6 +50,15 @@ def row(sizes: Sequence[int], asked: FileSteps, run: FileRun) -> dict:
             "source": MEMORY if run.in_memory or (word == "load" and is_cached(points)) else STORAGE,
         }
     return {"ranks": ranks, "nodes": nodes, **laws, "points": points}
+
+
+def in_memory(copies: list[dict]) -> dict:
+    """Copies of each rank's state to its partner, and returns to them after the loss of one rank."""
+    return {
+        "copy": statistics([each["seconds"] for each in copies]),
+        "restore": statistics([each["restore_seconds"] for each in copies]),
+        "on_other_nodes": int(copies[0]["on_other_nodes"]),
+    }
 
 
 def is_cached(points: list[dict]) -> bool:

@@ -1,0 +1,161 @@
+"""CheckpointRequest and restarts of an application: what the user asks for, and of which run a saved state is."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumihimo.app.catalogue import AppCandidate, ApplicationRow
+from kumihimo.text.durations import parse_duration
+from kumihimo.text.errors import did_you_mean, missing, not_applicable, wrong_value
+from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
+
+FOLDER = "kumihimo-state"  # in the folder at hand
+WORDS = ("every", "folder", "partner", "lose")
+BEGINS = b"kumihimo-state-1"  # of a file: src/run/saved_state/state_store.hpp
+LONGEST_NAME, LONGEST_ABOUT = 4096, 1 << 24
+
+
+@dataclass(frozen=True)
+class CheckpointRequest:
+    every: int = 0  # iterations between two saved states
+    every_seconds: float = 0.0  # or time
+    folder: Path | None = None
+    partner: int = 0  # iterations between two copies in the memory of a partner
+    lost: tuple[int, int] | None = None  # rank and iteration of a simulated loss
+    restart: Path | None = None
+
+    @property
+    def saves(self) -> bool:
+        return self.every > 0 or self.every_seconds > 0
+
+    def as_task(self) -> dict:
+        found: dict = {"every": self.every, "every_seconds": self.every_seconds, "partner": self.partner}
+        if self.saves:
+            found["folder"] = str(self.folder)
+        if self.lost:
+            found["lost_rank"], found["lost_at"] = self.lost
+        if self.restart:
+            found["restart"] = str(self.restart)
+        return found
+
+
+def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
+    """Of `--checkpoint every=N,folder=DIR,partner=N,lose=RANK@ITERATION` and `--restart DIR`; None: neither."""
+    if words is None:
+        return CheckpointRequest(restart=restart) if restart is not None else None
+    given: dict[str, str] = {}
+    for word in words.split(","):
+        name, equals, value = word.strip().partition("=")
+        if name not in WORDS or not (equals and value):
+            advice = did_you_mean(name, WORDS, "write for example --checkpoint every=100,folder=DIR")
+            raise wrong_value("--checkpoint takes every=, folder=, partner= and lose=", f"'{word}'", advice)
+        if name in given:
+            raise wrong_value("--checkpoint takes each word once", f"{name} again", "leave one of them out")
+        given[name] = value
+    if "every" not in given and "partner" not in given:
+        raise missing("how often to save", "add every=N (iterations), every=TIME or partner=N to --checkpoint")
+    if "folder" in given and "every" not in given:
+        raise missing("how often to save files", "add every=N or every=TIME to --checkpoint, or leave folder= out")
+    if "lose" in given and "partner" not in given:
+        raise missing("a copy to bring the state back from", "add partner=N to --checkpoint")
+    every = given.get("every", "")
+    is_number = re.fullmatch(r"[0-9]+", every) is not None
+    return CheckpointRequest(
+        every=iterations_of(every, "every") if is_number else 0,
+        every_seconds=parse_duration(every, "every") if every and not is_number else 0.0,
+        folder=Path(given.get("folder", str(restart or FOLDER))),
+        partner=iterations_of(given["partner"], "partner") if "partner" in given else 0,
+        lost=lost_of(given["lose"]) if "lose" in given else None,
+        restart=restart,
+    )
+
+
+def iterations_of(text: str, name: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,15}", text) or int(text) < 1:
+        raise wrong_value(f"{name} must be a number of iterations from 1 on", f"'{text}'")
+    return int(text)
+
+
+def lost_of(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([0-9]{1,7})@([0-9]{1,15})", text)
+    if not match:
+        raise wrong_value("lose must be a rank and an iteration", f"'{text}'", "write for example lose=1@50")
+    return int(match[1]), int(match[2])
+
+
+def check(asked: CheckpointRequest, application: ApplicationRow, runs: int, candidates: int, launches: int) -> None:
+    if not application.saves_state:
+        option = "--restart" if asked.restart else "--checkpoint"
+        raise not_applicable(f"{application.name} saves no state and takes no {option}", None, "leave it out")
+    for number, what, advice in (
+        (candidates, "variants", "name one variant"),
+        (runs, "runs", "leave --runs out"),
+        (launches, "numbers of ranks or threads", "name one of each"),
+    ):
+        if number > 1:
+            raise wrong_value("checkpoints are of one run of one variant", f"{number} {what}", advice)
+
+
+def saved_candidate(folder: Path, application: ApplicationRow) -> AppCandidate | None:
+    """The variant of the newest state of rank 0, with its parameters; None if it cannot be read, as the ranks tell."""
+    found = [about for end in ("0", "1") if (about := _about(folder / f"{application.name}-0.{end}"))]
+    if not found:
+        return None
+    words = dict(max(found, key=lambda about: about["iteration"])["of_variant"])
+    name = words.pop("--variant")
+    if name not in (row["name"] for row in application.variants):
+        return None
+    return AppCandidate(name, tuple(sorted((word.removeprefix("--set "), value) for word, value in words.items())))
+
+
+def _about(path: Path) -> dict | None:
+    """Its array `about`, which is the first one."""
+    try:
+        with path.open("rb") as file:
+            if file.read(len(BEGINS)) != BEGINS:
+                return None
+            _, arrays = struct.unpack("<QQ", file.read(16))
+            lengths = []
+            for _ in range(min(arrays, LONGEST_NAME)):
+                (length,) = struct.unpack("<Q", file.read(8))
+                if length > LONGEST_NAME:
+                    return None
+                file.read((length + 7) // 8 * 8)
+                lengths += struct.unpack("<Q", file.read(8))
+            if not lengths or lengths[0] > LONGEST_ABOUT:
+                return None
+            return json.loads(file.read(lengths[0]))
+    except (OSError, struct.error, ValueError):
+        return None
+
+
+def lines(found: dict, seconds: float) -> list[str]:
+    """What the user reads of a result's `checkpoints`."""
+
+    def cost(spent: float) -> str:
+        return f"{seconds_text(spent)} ({share_text(spent / seconds)} of the run)" if seconds > 0 else ""
+
+    text = []
+    if found["restarted_from"] is not None:
+        text.append(
+            f"restarted from iteration {found['restarted_from']}, read in {seconds_text(found['load_seconds'])}"
+        )
+    if found["folder"] is not None:
+        each = f" of {bytes_text(found['bytes'] / found['saved'])} in {found['folder']}" if found["saved"] else ""
+        text.append(f"{counted(found['saved'], 'checkpoint')}{each}: {cost(found['seconds'])}")
+    if partner := found["partner"]:
+        each = f" of {bytes_text(partner['bytes'] / partner['copies'])}" if partner["copies"] else ""
+        copies = f"{partner['copies']} copies" if partner["copies"] != 1 else "1 copy"
+        where = f"{counted(partner['on_other_nodes'], 'rank')} with the partner on another node"
+        text.append(f"{copies}{each} in memory of partners: {cost(partner['seconds'])}; {where}")
+        if partner["restored"]:
+            repeated = counted(partner["repeated_iterations"], "iteration")
+            text.append(
+                f"a lost state came back from its partner in {seconds_text(partner['restore_seconds'])}; "
+                f"{repeated} repeated"
+            )
+    return text

@@ -1,0 +1,334 @@
+// Checkpoints of a small application on ranks that are threads: the same bits after a restart and after a loss, on the
+// same ranks and on others, and one sentence for each state that does not fit.
+#include "application/checkpoints.hpp"
+#include "application/run_task.hpp"
+#include "application/runtime.hpp"
+#include "loopback/loopback_processes.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+namespace kumihimo::application::checkpoint_tests {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::int64_t cells = 40;
+
+// Each cell adds its neighbour's value of the step before: through sums, as ghosts would. `history` grows.
+Result<json> heat(const ApplicationRequest& request, Runtime& runtime) {
+  const RankGrid grid{{runtime.ranks(), 1, 1}};
+  const auto mine = grid.part({cells, 1, 1}, runtime.rank())[0];
+  std::vector<double> values(static_cast<std::size_t>(mine.size()));
+  for (std::int64_t i = mine.begin; i < mine.end; ++i)
+    values[static_cast<std::size_t>(i - mine.begin)] = static_cast<double>(i * i % 7);
+  std::vector<double> history;
+  std::int64_t done = 0, computed = 0;
+  const auto state = [&](StateList& list) {
+    list.number("done", done).vector("history", history);
+    list.grid("values", {sizeof(double),
+                         {cells, 1, 1},
+                         grid.ranks,
+                         {mine.begin, 0, 0},
+                         {mine.size(), 1, 1},
+                         reinterpret_cast<std::byte*>(values.data()),
+                         mine.size(),
+                         mine.size()});
+  };
+  const std::int64_t steps = std::min<std::int64_t>(request.most_iterations, 30);
+  while (done < steps) {
+    TRY(runtime.checkpoints().at_iteration(done, state));
+    if (done >= steps) return nothing_left(done, steps);
+    const std::int64_t end = done + std::min(steps - done, runtime.checkpoints().steps_to_next(done));
+    for (; done < end; ++done, ++computed) {
+      std::vector<double> whole(cells);
+      std::ranges::copy(values, whole.begin() + mine.begin);
+      if (Status s = runtime.sums().sum(whole); !s) return s.error(); // with zeros: exact
+      for (std::int64_t i = mine.begin; i < mine.end; ++i)
+        values[static_cast<std::size_t>(i - mine.begin)] +=
+            0.25 * whole[static_cast<std::size_t>((i + 1) % cells)] / (1.0 + static_cast<double>(done));
+      history.push_back(whole[0]);
+    }
+  }
+  std::vector<double> whole(cells);
+  std::ranges::copy(values, whole.begin() + mine.begin);
+  if (Status s = runtime.sums().sum(whole); !s) return s.error();
+  return json{{"values", whole}, {"history", history}, {"computed", computed}};
+}
+
+constexpr VariantDescription variants[] = {{"golden", "plain"}, {"fast", "fast"}};
+constexpr std::string_view choices[] = {"any_variant", "any_ranks", "same_ranks"};
+constexpr ApplicationOption options[] = {{"bits", "depend on", "WORD", "any_variant", choices}};
+
+std::vector<Application> every() {
+  const auto restart_on = [](const ApplicationRequest& request) {
+    const std::string& word = request.option("bits");
+    return word == "same_ranks"  ? RestartOn::same_ranks
+           : word == "any_ranks" ? RestartOn::any_ranks
+                                 : RestartOn::any_variant;
+  };
+  return {{.name = "heat",
+           .default_size = "1",
+           .variants = variants,
+           .options = options,
+           .restart_on = restart_on,
+           .run = &heat},
+          {.name = "other",
+           .default_size = "1",
+           .variants = variants,
+           .options = options,
+           .restart_on = restart_on,
+           .run = &heat},
+          {.name = "stateless", .default_size = "1", .variants = variants, .options = options, .run = &heat}};
+}
+
+struct Asked {
+  json checkpoints;
+  std::int32_t ranks = 2;
+  std::string bits = "any_variant", application = "heat", variant = "golden", size = "1";
+  std::int64_t most = 1000;
+  std::vector<std::int64_t> nodes = {};
+};
+
+Result<json> run(const Asked& asked) {
+  const std::vector<Application> all = every();
+  json task_text = {{"application", asked.application},
+                    {"size", asked.size},
+                    {"most_iterations", asked.most},
+                    {"options", {{"bits", asked.bits}}},
+                    {"candidates", {{{"variant", asked.variant}}}}};
+  if (!asked.checkpoints.is_null()) task_text["checkpoints"] = asked.checkpoints;
+  const ApplicationTask task = TRY(parse_task(task_text.dump(), all));
+  auto [status, printed] = run_processes(
+      asked.ranks, false, 1, [&](Processes& processes) { return run_task(task, processes, "threads"); }, asked.nodes);
+  if (!status) return status.error();
+  return printed.back().at("result");
+}
+
+class CheckpointsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder = fs::path(testing::TempDir()) /
+             (std::string("checkpoints_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder);
+    fs::create_directory(folder);
+    const Result<json> plain = run({});
+    ASSERT_TRUE(plain.ok()) << plain.error().sentence();
+    expected = *plain;
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  json every_10() const { return {{"every", 10}, {"folder", folder.string()}}; }
+  json restart() const { return {{"restart", folder.string()}}; }
+  // As if the run had been killed in iteration `most`.
+  void save_until(Asked asked, std::int64_t most = 25) const {
+    asked.checkpoints = every_10(), asked.most = most;
+    const Result<json> found = run(asked);
+    ASSERT_TRUE(found.ok()) << found.error().sentence();
+  }
+  std::string sentence(const Asked& asked) const {
+    const Result<json> found = run(asked);
+    if (found) return "";
+    std::string text = found.error().sentence();
+    for (std::size_t at; (at = text.find(folder.string())) != std::string::npos;)
+      text.replace(at, folder.string().size(), "DIR");
+    return text;
+  }
+
+  fs::path folder;
+  json expected;
+};
+
+TEST_F(CheckpointsTest, ARestartOnTheSameRanksEndsWithTheSameBits) {
+  for (const std::int32_t ranks : {1, 2, 3, 5}) {
+    SetUp();
+    save_until({.ranks = ranks, .bits = "same_ranks"});
+    const Result<json> found = run({.checkpoints = restart(), .ranks = ranks, .bits = "same_ranks"});
+    ASSERT_TRUE(found.ok()) << found.error().sentence();
+    EXPECT_EQ((*found)["values"], expected["values"]) << ranks;
+    EXPECT_EQ((*found)["history"], expected["history"]) << ranks;
+    EXPECT_EQ((*found)["computed"], 10);
+    EXPECT_EQ((*found)["checkpoints"]["restarted_from"], 20);
+    EXPECT_EQ((*found)["checkpoints"]["saved"], 0);
+  }
+}
+
+TEST_F(CheckpointsTest, ARestartOnOtherRanksEndsWithTheSameBits) {
+  for (const std::int32_t before : {1, 2, 3, 7})
+    for (const std::int32_t after : {1, 2, 4, 5}) {
+      SetUp();
+      save_until({.ranks = before});
+      json asked = every_10();
+      asked["restart"] = folder.string();
+      const Result<json> found = run({.checkpoints = asked, .ranks = after, .variant = "fast"});
+      ASSERT_TRUE(found.ok()) << before << " to " << after << ": " << found.error().sentence();
+      EXPECT_EQ((*found)["values"], expected["values"]) << before << " to " << after;
+      EXPECT_EQ((*found)["history"], expected["history"]) << before << " to " << after;
+      EXPECT_EQ((*found)["computed"], 10);
+    }
+}
+
+// The ranks that a kill left without the newest state go back with all others to the one before; what the others had
+// saved behind it is written over.
+TEST_F(CheckpointsTest, AStateThatOneRankLacksIsNone) {
+  save_until({.ranks = 3}, 25); // 10 and 20
+  for (const char* slot : {"heat-1.0", "heat-1.1"}) {
+    std::ifstream file(folder / slot, std::ios::binary);
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    if (static_cast<unsigned char>(text.at(16)) == 20) fs::resize_file(folder / slot, text.size() - 1);
+  }
+  json asked = every_10();
+  asked["restart"] = folder.string(), asked["every"] = 5;
+  const Result<json> found = run({.checkpoints = asked, .ranks = 3, .most = 18});
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_EQ((*found)["checkpoints"]["restarted_from"], 10);
+  EXPECT_EQ((*found)["checkpoints"]["saved"], 1);
+  const Result<json> again = run({.checkpoints = restart(), .ranks = 3});
+  ASSERT_TRUE(again.ok()) << again.error().sentence();
+  EXPECT_EQ((*again)["checkpoints"]["restarted_from"], 15);
+  EXPECT_EQ((*again)["values"], expected["values"]);
+}
+
+// Files of an iteration, but of two launches, are no state of one run.
+TEST_F(CheckpointsTest, FilesOfTwoLaunchesAreNoState) {
+  save_until({.ranks = 2}, 15);
+  fs::copy(folder / "heat-1.0", folder / "kept");
+  fs::remove(folder / "heat-0.0"), fs::remove(folder / "heat-1.0");
+  save_until({.ranks = 2}, 15);
+  fs::rename(folder / "kept", folder / "heat-1.0");
+  EXPECT_EQ(sentence({.checkpoints = restart()}),
+            "no state in DIR is whole on all of its 2 ranks; leave --restart out to begin anew");
+}
+
+TEST_F(CheckpointsTest, EachStateThatDoesNotFitIsOneSentence) {
+  EXPECT_EQ(sentence({.checkpoints = restart()}),
+            "DIR must hold a whole state of heat (got no state); leave --restart out to begin anew");
+  save_until({.ranks = 2, .bits = "same_ranks"});
+  const auto with = [&](Asked asked) {
+    asked.checkpoints = restart();
+    return sentence(asked);
+  };
+  EXPECT_EQ(with({.application = "other"}),
+            "DIR must hold a whole state of other (got one of heat); name another folder");
+  EXPECT_EQ(with({.bits = "same_ranks", .size = "2"}),
+            "the state in DIR is of --size 1 (got 2); restart with the options that it was saved with");
+  EXPECT_EQ(with({}),
+            "the state in DIR is of --set bits same_ranks (got any_variant); restart with the options that it "
+            "was saved with");
+  EXPECT_EQ(with({.bits = "same_ranks", .variant = "fast"}),
+            "the state in DIR is of --variant golden (got fast); restart with the options that it was saved with");
+  EXPECT_EQ(with({.ranks = 3, .bits = "same_ranks"}),
+            "the state in DIR is of --ranks 2 (got 3); the bits of heat depend on it");
+  EXPECT_EQ(with({.bits = "same_ranks", .most = 20}),
+            "the run must end after iteration 20, of which the state is (got 20); use a larger --max-iterations");
+  EXPECT_EQ(sentence({.checkpoints = every_10(), .bits = "same_ranks"}),
+            "DIR must hold no state of heat (got one of iteration 20); add --restart DIR to go on from it, or remove "
+            "it");
+  EXPECT_EQ(with({.application = "stateless"}), "stateless saves no state; leave out --checkpoint and --restart");
+  for (const auto& entry : fs::directory_iterator(folder)) fs::resize_file(entry.path(), 30);
+  EXPECT_EQ(with({.bits = "same_ranks"}), "DIR must hold a whole state of heat (got none that is whole); leave "
+                                          "--restart out to begin anew");
+  fs::remove_all(folder);
+  EXPECT_EQ(with({.bits = "same_ranks"}),
+            "the folder DIR cannot be opened: No such file or directory; make the folder first");
+}
+
+// A state of another version of the package, whose loops may round otherwise.
+TEST_F(CheckpointsTest, AStateOfAnotherVersionIsRefused) {
+  const std::string asked = KUMIHIMO_VERSION;
+  RunIdentity older;
+  older.application = "heat", older.restart_on = RestartOn::any_variant;
+  older.of_problem = json{{"version", "0.0.1"}};
+  double value = 1;
+  StateList list;
+  list.number("value", value);
+  OneProcess one;
+  const std::unique_ptr<StateWriter> writer = *StateWriter::open(folder.string(), older, false, one);
+  ASSERT_TRUE(writer->save(3, list).ok());
+  EXPECT_EQ(sentence({.checkpoints = restart()}).substr(0, 60 + asked.size()).find("the state in DIR"), 0U);
+  older.of_problem = json{{"version", asked}};
+  const Result<std::unique_ptr<SavedRun>> found = SavedRun::find(folder.string(), older, one);
+  ASSERT_FALSE(found.ok());
+  EXPECT_NE(found.error().sentence().find(fmt::format("is of version 0.0.1 (got {})", asked)), std::string::npos);
+}
+
+// The memory of one rank is overwritten; all ranks repeat what follows the last copy.
+TEST_F(CheckpointsTest, ALostStateComesBackFromItsPartner) {
+  for (const std::int32_t ranks : {2, 3, 5})
+    for (std::int32_t lost = 0; lost < ranks; ++lost)
+      for (const std::int64_t at : {7, 10, 27}) {
+        const json asked = {{"partner", 7}, {"lost_rank", lost}, {"lost_at", at}};
+        const Result<json> found = run({.checkpoints = asked, .ranks = ranks});
+        if (at == 7) { // the copy of this iteration comes after the loss
+          EXPECT_EQ(found.ok(), false);
+          continue;
+        }
+        ASSERT_TRUE(found.ok()) << found.error().sentence();
+        EXPECT_EQ((*found)["values"], expected["values"]) << ranks << " " << lost << " " << at;
+        EXPECT_EQ((*found)["history"], expected["history"]);
+        EXPECT_EQ((*found)["computed"], 30 + at % 7);
+        const json& partner = (*found)["checkpoints"]["partner"];
+        EXPECT_EQ(partner["restored"], 1);
+        EXPECT_EQ(partner["repeated_iterations"], at % 7);
+        EXPECT_EQ(partner["on_other_nodes"], 0);
+      }
+}
+
+TEST_F(CheckpointsTest, CopiesAndFilesGoTogether) {
+  json asked = every_10();
+  asked.update({{"partner", 3}, {"lost_rank", 1}, {"lost_at", 23}});
+  const Result<json> found = run({.checkpoints = asked, .ranks = 4, .nodes = {0, 0, 1, 1}});
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_EQ((*found)["values"], expected["values"]);
+  EXPECT_EQ((*found)["checkpoints"]["saved"], 2);
+  EXPECT_EQ((*found)["checkpoints"]["partner"]["on_other_nodes"], 4);
+  EXPECT_GT((*found)["checkpoints"]["bytes"], 2 * 8 * cells);
+}
+
+TEST_F(CheckpointsTest, OneRankHasNoPartner) {
+  EXPECT_EQ(sentence({.checkpoints = {{"partner", 3}}, .ranks = 1}),
+            "copies in the memory of a partner need at least 2 ranks (got 1); use --ranks 2, or leave it out");
+  EXPECT_EQ(sentence({.checkpoints = {{"partner", 3}, {"lost_rank", 2}}}),
+            "the rank that is lost must be below 2 (got 2)");
+}
+
+// By time: all ranks save in the same iterations, and the run ends with the same bits.
+TEST_F(CheckpointsTest, ByTimeAllRanksSaveTogether) {
+  const json asked = {{"every_seconds", 1e-9}, {"folder", folder.string()}};
+  const Result<json> found = run({.checkpoints = asked, .ranks = 3});
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_EQ((*found)["values"], expected["values"]);
+  EXPECT_EQ((*found)["checkpoints"]["saved"], 29) << "in each iteration but the first";
+  const Result<json> rarely = run(
+      {.checkpoints = {{"every_seconds", 1e6}, {"folder", folder.string()}, {"restart", folder.string()}}, .ranks = 3});
+  ASSERT_TRUE(rarely.ok()) << rarely.error().sentence();
+  EXPECT_EQ((*rarely)["checkpoints"]["saved"], 0);
+}
+
+// The checksum of a copy finds a bit that changed.
+TEST(CopiesInMemory, ADamagedCopyIsNotRestored) {
+  const auto [status, printed] = run_processes(2, false, 1, [](Processes& processes) -> Status {
+    UnderWay under_way(*TRY(processes.transport()));
+    const std::unique_ptr<PartnerCopies> copies = TRY(PartnerCopies::make(processes, &under_way));
+    std::vector<double> values(5000, 1.0 + processes.rank());
+    StateList list;
+    list.array("values", std::span(values));
+    TRY(copies->copy(list));
+    std::ranges::fill(values, 0.0);
+    EXPECT_TRUE(copies->restore(list, 1).ok());
+    EXPECT_EQ(values, std::vector<double>(5000, 1.0 + processes.rank()));
+    if (processes.rank() == 0) copies->held()[17] += 1; // the copy of rank 1
+    EXPECT_EQ(copies->restore(list, 1).error().sentence(),
+              "the copy of the state in memory is damaged: its checksum differs");
+    return Nothing{};
+  });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+}
+
+} // namespace
+} // namespace kumihimo::application::checkpoint_tests

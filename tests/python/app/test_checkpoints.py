@@ -1,0 +1,250 @@
+"""`kumihimo app --checkpoint` and `--restart`: the same bits at the end, whatever ended the run before."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kumihimo.app import checkpoints
+from kumihimo.text.errors import BadInput
+
+BAD_STORAGE = Path(__file__).parents[1] / "storage" / "bad_storage.c"
+ON_ONE = ("--threads", "1", "--triad", "9", "--peak", "9", "--json")
+METHODS = ("cg", "chronopoulos_gear", "gropp", "pipelined", "s_step")
+POISSON = ("poisson3d", "--size", "12")
+FEM = ("fem-cube", "--size", "6")
+HIMENO = ("himeno", "--size", "12x10x14", "--set", "values=varied", "--set", "sweeps=40")
+FDTD = ("fdtd2d", "--size", "40x36", "--set", "steps=40", "--set", "layer=5")
+MOLECULE = ("hartree-fock", "--size", "w1", "--set", "reproducible=yes")
+CASES = {
+    **{f"poisson3d {name}": (*POISSON, "--variant", name) for name in ("golden", "BR-1", "eisenstat")},
+    "poisson3d amg": ("poisson3d", "--size", "28", "--variant", "amg"),
+    **{f"poisson3d {name}": (*POISSON, "--variant", "BR-1", "--method", name) for name in METHODS[1:]},
+    "fem-cube": (*FEM, "--variant", "original"),
+    "fem-cube Schwarz": (*FEM, "--variant", "type_a", "--set", "preconditioner=additive_schwarz"),
+    **{f"himeno {name}": (*HIMENO, "--variant", name) for name in ("golden", "swapped", "wavefront", "offload")},
+    **{f"fdtd2d {name}": (*FDTD, "--variant", name) for name in ("golden", "simd", "wavefront", "offload")},
+    "fdtd2d float64": (*FDTD, "--variant", "simd", "--set", "type=float64", "--set", "problem=mode"),
+    "hartree-fock": (*MOLECULE, "--variant", "shells"),
+}
+
+
+def found_of(ended) -> dict:
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)
+
+
+def answer_of(found: dict) -> tuple:
+    """What depends on all bits of the solution; cells of stencils are compared with the golden copy by the run."""
+    result = found["results"][0]
+    assert result["right"] is True, result
+    names = ("iterations", "residual", "gosa", "checked", "answer")
+    return (found["history"], *(result.get(name) for name in names))
+
+
+def every(found: dict) -> int:
+    """So that several states are saved."""
+    return max(1, found["iterations"] // 5)
+
+
+def limited(case: tuple[str, ...], iterations: int) -> tuple[str, ...]:
+    """The command line that ends after so many iterations, as if it had been killed there."""
+    return (*case, "--max-iterations", str(iterations))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_run_that_goes_on_ends_with_the_same_bits(kumihimo, name: str) -> None:
+    case = CASES[name]
+    whole = found_of(kumihimo("app", *case, *ON_ONE))
+    words = f"every={every(whole)},folder=state"
+    kumihimo("app", *limited(case, 3 * every(whole) + 1), *ON_ONE, "--checkpoint", words)  # solvers say they stopped
+    again = found_of(kumihimo("app", *case, *ON_ONE, "--restart", "state"))
+    costs = again["checkpoints"]
+    assert costs["restarted_from"] >= 2 * every(whole) and costs["load_seconds"] > 0
+    assert answer_of(again) == answer_of(whole)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["poisson3d BR-1", "poisson3d golden", "fem-cube", "himeno wavefront", "fdtd2d simd"])
+def test_ranks_go_on_and_a_lost_one_comes_back(kumihimo, name: str) -> None:
+    ranks = ("--ranks", "2", *ON_ONE)
+    whole = found_of(kumihimo("app", *CASES[name], *ranks))
+    words = f"every={every(whole)},folder=state"
+    kumihimo("app", *limited(CASES[name], 3 * every(whole) + 1), *ranks, "--checkpoint", words)
+    again = found_of(kumihimo("app", *CASES[name], *ranks, "--restart", "state"))
+    assert answer_of(again) == answer_of(whole)
+    lost = found_of(
+        kumihimo("app", *CASES[name], *ranks, "--checkpoint", f"partner={every(whole)},lose=1@{every(whole) + 2}")
+    )
+    assert lost["checkpoints"]["partner"]["restored"] == 1
+    assert lost["checkpoints"]["partner"]["repeated_iterations"] > 0
+    assert answer_of(lost) == answer_of(whole)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["himeno simd", "fdtd2d simd", "hartree-fock"])
+def test_other_ranks_go_on(kumihimo, name: str) -> None:
+    case = {**CASES, "himeno simd": (*HIMENO, "--variant", "simd")}[name]
+    whole = found_of(kumihimo("app", *case, *ON_ONE))
+    part = limited(case, 3 * every(whole) + 1)
+    for before, after in ((1, 3), (3, 2)):
+        words = f"every={every(whole)},folder=state{before}"
+        kumihimo("app", *part, *ON_ONE, "--ranks", str(before), "--checkpoint", words)
+        again = found_of(kumihimo("app", *case, *ON_ONE, "--ranks", str(after), "--restart", f"state{before}"))
+        assert again["checkpoints"]["restarted_from"] >= 2 * every(whole)
+        assert again["results"][0]["right"] is True
+        if name == "hartree-fock":
+            assert (again["history"], again["answer"]) == (whole["history"], whole["answer"])
+
+
+@pytest.fixture(scope="session")
+def bad_storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    made = tmp_path_factory.mktemp("storage") / "bad_storage.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", made, BAD_STORAGE, "-ldl"], check=True, timeout=60)
+    return made
+
+
+def killed(kumihimo, tmp_path: Path, bad_storage: Path, fault: str, *words: str):
+    bad = {"LD_PRELOAD": str(bad_storage), "BAD_STORAGE_AT": str(tmp_path / "state"), "BAD_STORAGE": fault}
+    return kumihimo("app", *words, env={**os.environ, **bad})
+
+
+def go_on(kumihimo, tmp_path: Path, words: tuple[str, ...], saves: str, fault: str, expected: tuple) -> int:
+    """Ends the killed run. The iteration from which it could; -1: nothing was whole yet."""
+    ended = kumihimo("app", *words, "--checkpoint", saves, "--restart", "state")
+    if ended.code != 0:
+        assert "must hold a whole state" in ended.err or "is whole on all" in ended.err, (fault, ended.err)
+        shutil.rmtree(tmp_path / "state")
+        ended = kumihimo("app", *words, "--checkpoint", saves)
+    found = found_of(ended)
+    assert answer_of(found) == expected, fault
+    from_ = found["checkpoints"]["restarted_from"]
+    return -1 if from_ is None else from_
+
+
+FAULTS = (*(f"killed:{n}" for n in (0, 1, 200, 1200)), "unsynced:0", "unnamed:0", "unsynced:1")
+LATER = (*(f"unsynced:{n}" for n in (2, 3, 5)), *(f"unnamed:{n}" for n in (1, 2, 3)))
+
+
+def check_kills(kumihimo, tmp_path: Path, bad_storage: Path, words: tuple, faults: tuple) -> list[int]:
+    """Each fault kills a run, which then goes on to its end. From which iteration it could, fault by fault."""
+    expected = answer_of(found_of(kumihimo("app", *words)))
+    saves, reached = "every=8,folder=state", []
+    for fault in faults:
+        shutil.rmtree(tmp_path / "state", ignore_errors=True)
+        (tmp_path / "state").mkdir()
+        ended = killed(kumihimo, tmp_path, bad_storage, fault, *words, "--checkpoint", saves)
+        assert ended.code != 0 and "Traceback" not in ended.err, (fault, ended.err)
+        reached.append(go_on(kumihimo, tmp_path, words, saves, fault, expected))
+    return reached
+
+
+def test_a_kill_in_any_call_of_a_save_loses_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
+    """The first save has two fsyncs and a rename: before them nothing is whole, afterwards iteration 8 is."""
+    words = (*HIMENO, "--variant", "simd", *ON_ONE)
+    reached = check_kills(kumihimo, tmp_path, bad_storage, words, (*FAULTS, *LATER))
+    assert reached == [-1, -1, -1, -1, -1, -1, 8, *(8, 16, 24), *(8, 16, 24)]
+
+
+@pytest.mark.long
+def test_a_kill_after_any_byte_loses_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
+    words = (*HIMENO, "--variant", "simd", *ON_ONE)
+    reached = check_kills(kumihimo, tmp_path, bad_storage, words, tuple(f"killed:{n}" for n in range(0, 16_700, 977)))
+    assert {-1, 8, 16} <= set(reached)
+
+
+@pytest.mark.mpi
+@pytest.mark.long
+def test_kills_of_ranks_lose_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
+    """The ranks die at moments of their own: some have renamed what others have not. The last two faults are in the
+    second save: before its rename, and after it."""
+    words = (*POISSON, "--variant", "BR-1", "--ranks", "2", *ON_ONE)
+    reached = check_kills(kumihimo, tmp_path, bad_storage, words, (*FAULTS, "unnamed:1", "unsynced:3"))
+    assert set(reached[:-2]) <= {-1, 8} and set(reached[-2:]) <= {8, 16}
+
+
+def test_a_full_disk_is_one_sentence_and_the_state_before_is_whole(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
+    words = (*HIMENO, "--variant", "simd", *ON_ONE)
+    whole = answer_of(found_of(kumihimo("app", *words)))
+    (tmp_path / "state").mkdir()
+    ended = killed(kumihimo, tmp_path, bad_storage, "full:9000", *words, "--checkpoint", "every=8,folder=state")
+    assert ended.code == 1 and "No space left on device" in ended.err, ended.err
+    again = found_of(kumihimo("app", *words, "--restart", "state"))
+    assert again["checkpoints"]["restarted_from"] >= 8 and answer_of(again) == whole
+
+
+def test_the_variant_of_auto_is_the_saved_one(kumihimo) -> None:
+    case = (*POISSON, "--variant", "sell-c-sigma")
+    kumihimo("app", *limited(case, 12), *ON_ONE, "--checkpoint", "every=5,folder=state")
+    again = found_of(kumihimo("app", *POISSON, *ON_ONE, "--restart", "state"))
+    assert again["variant"] == "sell-c-sigma" and again["choices"][0]["from"] == "state"
+    assert again["checkpoints"]["restarted_from"] == 10
+
+
+def test_people_read_what_checkpoints_cost(kumihimo) -> None:
+    case = (*HIMENO, "--variant", "simd", *ON_ONE[:-1])
+    ended = kumihimo("app", *limited(case, 25), "--checkpoint", "every=10")
+    assert ended.code == 0 and "2 checkpoints of " in ended.out and "in kumihimo-state: " in ended.out, ended
+    ended = kumihimo("app", *case, "--checkpoint", "every=10", "--restart", "kumihimo-state")
+    assert "restarted from iteration 20, read in " in ended.out and "1 checkpoint of " in ended.out, ended.out
+
+
+def test_each_mistake_is_one_sentence(kumihimo, tmp_path: Path) -> None:
+    def sentence(*words: str) -> str:
+        ended = kumihimo("app", *words)
+        assert ended.code == 2, ended
+        return " ".join(ended.err.split())
+
+    case = (*HIMENO, "--variant", "simd", *ON_ONE)
+    assert "fft3d saves no state and takes no --checkpoint; leave it out" in sentence(
+        "fft3d", "--checkpoint", "every=5"
+    )
+    several = sentence("himeno", "--variant", "simd,golden", "--checkpoint", "every=5")
+    assert "checkpoints are of one run of one variant (got 2 variants); name one variant" in several
+    assert "(got 2 runs)" in sentence(*case, "--runs", "2", "--checkpoint", "every=5")
+    assert "--restart must name a folder (got nowhere)" in sentence(*case, "--restart", "nowhere")
+    (tmp_path / "empty").mkdir()
+    assert "empty must hold a whole state of himeno (got no state)" in sentence(*case, "--restart", "empty")
+    assert kumihimo("app", *limited(case, 25), "--checkpoint", "every=10").code == 0
+    assert "must hold no state of himeno (got one of iteration 20); add --restart" in sentence(
+        *case, "--checkpoint", "every=10"
+    )
+    poisson = sentence(*POISSON, "--variant", "BR-1", *ON_ONE, "--restart", "kumihimo-state")
+    assert "kumihimo-state must hold a whole state of poisson3d (got one of himeno); name another folder" in poisson
+    other = sentence("himeno", "--size", "12", "--variant", "simd", *ON_ONE, "--restart", "kumihimo-state")
+    assert "the state in kumihimo-state is of --set sweeps 40 (got 20)" in other
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("evry=5", "--checkpoint takes every=, folder=, partner= and lose="),
+        ("every=0", "every must be a number of iterations from 1 on"),
+        ("every=5,every=6", "--checkpoint takes each word once (got every again)"),
+        ("every=5,lose=1@3", "a copy to bring the state back from is missing"),
+        ("partner=5,lose=1", "lose must be a rank and an iteration (got '1')"),
+        ("folder=x", "how often to save is missing"),
+        ("partner=5,folder=x", "how often to save files is missing"),
+        ("every=5parsecs", "every must be a time such as"),
+    ],
+)
+def test_words_that_are_wrong(words: str, sentence: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        checkpoints.parse(words, None)
+    assert sentence in str(raised.value)
+
+
+def test_words_that_are_right() -> None:
+    assert checkpoints.parse(None, None) is None
+    assert checkpoints.parse("every=90s", None).every_seconds == 90
+    both = checkpoints.parse("every=100,partner=10,lose=1@25", Path("d"))
+    assert (both.every, both.partner, both.lost, both.folder) == (100, 10, (1, 25), Path("d"))
+    assert checkpoints.parse("partner=3", None).as_task() == {"every": 0, "every_seconds": 0.0, "partner": 3}
