@@ -70,6 +70,8 @@ def network_of(given: str, part: str | None) -> tuple[_machine.Machine, str]:
         if part is not None:
             raise wrong_value("--shape is a part of a machine", part, "leave it out, or name a machine")
         return (machine := machine_file.of_shape(given)), machine_file.topology_of(machine, None)
+    if given == machines.THIS_MACHINE:
+        raise wrong_value("a testbed needs a network between nodes", given, "give a shape such as 3x3x3, or a machine")
     try:
         machine = machines.load(given)
     except BadInput as error:

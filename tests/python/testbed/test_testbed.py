@@ -234,6 +234,7 @@ def test_nothing_leads_out_of_a_testbed():
         (("up", "3x3", "--rate", "3"), "--rate must be"),
         (("up", "3x3", "--rate", "fast"), "--rate must be"),
         (("up", "no-such-machine"), "no-such-machine"),
+        (("up", "this-machine"), "a testbed needs a network between nodes"),
         (("up", "99x99x99"), "at most 4096 nodes"),
         (("up", "k-computer"), "at most 4096 nodes"),
         (("up", "3", "--name", "../x"), "the name of a testbed"),
