@@ -84,7 +84,7 @@ Result<GoldenCgSolved> solve(krylov::LinearSystem& system, krylov::Sums& over_ra
   };
   while (solved.history.back() > options.tolerance) {
     if (options.at_iteration) TRY(options.at_iteration(solved.iterations, state));
-    if (solved.iterations == options.most_iterations) {
+    if (solved.iterations >= options.most_iterations) {
       if (options.may_stop_early) break;
       return failed(fmt::format("the residual is {:.3g} after {} iterations, above the tolerance {:g}",
                                 solved.history.back(), solved.iterations, options.tolerance),

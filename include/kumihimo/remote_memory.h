@@ -109,8 +109,9 @@ int kumihimo_rma_compare_and_swap(kumihimo_rma* rma, const kumihimo_rma_key* tar
 /* Moves what can be moved, and does not wait. The calls below do so, too. */
 int kumihimo_rma_progress(kumihimo_rma* rma);
 
-/* Whether no operation of the completion is under way; waits for that. Peer failed: at least one has failed; all have
-   ended, and `failed` is 0 again. */
+/* Whether no operation of the completion is under way; waits for that. Peer failed: at least one has failed, and
+   `failed` is 0 again. Until kumihimo_rma_close() the provider may still use the sources, results and `old` of
+   operations on that rank. After an error of a wait those that it waited for go on. */
 int kumihimo_rma_test(kumihimo_rma* rma, kumihimo_rma_completion* completion, int* is_complete);
 int kumihimo_rma_wait(kumihimo_rma* rma, kumihimo_rma_completion* completion, double seconds);
 

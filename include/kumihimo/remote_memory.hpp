@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -63,19 +64,15 @@ class RemoteMemory {
 
   // These wait for the value before.
   std::int64_t fetch_add(const RemoteKey& target, std::int64_t offset, std::int64_t value, double seconds = -1) {
-    std::int64_t old = 0;
-    RemoteCompletion completion{};
-    check(kumihimo_rma_fetch_add(rma_, &target, offset, value, &old, &completion));
-    wait(completion, seconds);
-    return old;
+    auto pending = std::make_unique<Pending>();
+    check(kumihimo_rma_fetch_add(rma_, &target, offset, value, &pending->old, &pending->completion));
+    return waited(std::move(pending), seconds);
   }
   std::int64_t compare_and_swap(const RemoteKey& target, std::int64_t offset, std::int64_t expected, std::int64_t value,
                                 double seconds = -1) {
-    std::int64_t old = 0;
-    RemoteCompletion completion{};
-    check(kumihimo_rma_compare_and_swap(rma_, &target, offset, expected, value, &old, &completion));
-    wait(completion, seconds);
-    return old;
+    auto pending = std::make_unique<Pending>();
+    check(kumihimo_rma_compare_and_swap(rma_, &target, offset, expected, value, &pending->old, &pending->completion));
+    return waited(std::move(pending), seconds);
   }
 
   void progress() { check(kumihimo_rma_progress(rma_)); }
@@ -100,6 +97,18 @@ class RemoteMemory {
   void barrier(double seconds = -1) { check(kumihimo_rma_barrier(rma_, seconds)); }
 
  private:
+  struct Pending {
+    std::int64_t old = 0;
+    RemoteCompletion completion{};
+  };
+  // After an error the atomic goes on: what it writes to stays.
+  std::int64_t waited(std::unique_ptr<Pending> pending, double seconds) {
+    const int code = kumihimo_rma_wait(rma_, &pending->completion, seconds);
+    const std::int64_t old = pending->old;
+    if (code != KUMIHIMO_RMA_OK) static_cast<void>(pending.release());
+    check(code);
+    return old;
+  }
   static void check(int code) {
     if (code != KUMIHIMO_RMA_OK) throw RemoteMemoryError(code);
   }

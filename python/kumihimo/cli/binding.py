@@ -38,9 +38,9 @@ def command(
     ) = f"{USUAL_LOOK:g}s",
     json_file: written("--json FILE", "Write threads, faults and the proposal as JSON to this file.") = None,
 ) -> None:
-    """Check where the ranks and threads of an unmodified program run. A report on standard error proposes options.
+    """Check which cores the threads of a program share, and propose options.
 
-    Each rank looks at its threads after MPI_Init, and once more after TIME. The report has the processors of each
+    The program is not recompiled. The report goes to standard error. Each rank looks at its threads after MPI_Init, and once more after TIME. The report has the processors of each
     thread, its share of one, and whether it spins. It names cores that threads share by mistake, and proposes options
     of the launcher and variables. It comes as soon as all ranks have looked; the program runs on, and can be
     interrupted. This command returns the exit status of the program. If that is 0, it returns 1 if a fault was found

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 
 namespace kumihimo::application {
 namespace {
@@ -21,6 +23,12 @@ void overwrite(const StateList& list) {
     std::ranges::fill(bytes, noise);
     static_cast<void>(part.unpack(bytes).ok()); // a part may refuse noise
   }
+}
+
+// The state that is there is then the run's own.
+bool goes_on_in_its_folder(const CheckpointOptions& options) {
+  std::error_code none;
+  return !options.restart.empty() && std::filesystem::equivalent(options.restart, options.folder, none);
 }
 
 } // namespace
@@ -41,7 +49,7 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::make(CheckpointOptions asked, 
     return wrong_value(fmt::format("the rank that is lost must be below {}", processes.ranks()), options.lost_rank);
   if (!options.restart.empty()) made->found_ = TRY(SavedRun::find(options.restart, made->identity_, processes));
   if (options.saves())
-    made->writer_ = TRY(StateWriter::open(options.folder, made->identity_, made->found_ != nullptr, processes));
+    made->writer_ = TRY(StateWriter::open(options.folder, made->identity_, goes_on_in_its_folder(options), processes));
   if (options.partner > 0) made->partner_ = TRY(PartnerCopies::make(processes, under_way));
   return made;
 }

@@ -170,10 +170,6 @@ Result<std::unique_ptr<SavedRun>> SavedRun::find(const std::string& folder, cons
     const Status none = rank == 0 ? Status(no_state(folder, identity.application)) : Status(Nothing{});
     return processes.agree(none).error();
   }
-  Status fits = Nothing{};
-  if (rank == 0) fits = check_identity(folder, of_0.front().text, identity);
-  if (Status s = processes.agree(fits); !s) return s.error();
-
   std::unique_ptr<SavedRun> found(new SavedRun(folder, identity, processes));
   for (std::size_t i = 0; i < most_candidates && numbers[3 * i] > 0; ++i) {
     found->ranks_ = static_cast<std::int32_t>(numbers[3 * i]);
@@ -185,7 +181,10 @@ Result<std::unique_ptr<SavedRun>> SavedRun::find(const std::string& folder, cons
         return each.iteration == found->iteration_ && each.launch == numbers[3 * i + 2];
       });
     }
-    if (processes.largest({missing_files})[0] == 0) return found;
+    if (processes.largest({missing_files})[0] != 0) continue;
+    const Status fits = rank == 0 ? check_identity(folder, of_0[i].text, identity) : Status(Nothing{});
+    if (Status s = processes.agree(fits); !s) return s.error();
+    return found;
   }
   return failed(fmt::format("no state in {} is whole on all of its {} ranks", folder, found->ranks_), {},
                 "leave --restart out to begin anew");

@@ -79,13 +79,13 @@ std::map<pid_t, std::vector<std::uintptr_t>> instruction_samples(const std::vect
   const pid_t process = getpid();
   for (int round = 0; round < rounds; ++round) {
     std::size_t n = 0;
-    for (const ThreadState& thread : threads) {
+    for (const ThreadState& thread : threads) { // each at once, while it still runs
       if (n == most_threads || !thread.takes_signals || !is_running(thread.thread)) continue;
       slots[n].instruction.store(0, std::memory_order_relaxed);
       slots[n++].thread.store(thread.thread, std::memory_order_relaxed);
+      used.store(n, std::memory_order_release);
+      syscall(SYS_tgkill, process, thread.thread, SIGURG);
     }
-    used.store(n, std::memory_order_release);
-    for (std::size_t at = 0; at < n; ++at) syscall(SYS_tgkill, process, slots[at].thread.load(), SIGURG);
     std::this_thread::sleep_for(between_rounds);
     for (std::size_t at = 0; at < n; ++at)
       if (const std::uintptr_t instruction = slots[at].instruction.exchange(0, std::memory_order_acquire))

@@ -2,8 +2,8 @@
 //
 // A thread that runs gets SIGURG, whose handler notes the instruction that it interrupted. The kernel ignores this
 // signal by default and the C library does not use it, as the Go runtime argues, which preempts with it. A program with
-// a handler of its own for SIGURG gets none: nothing is sampled. System calls that wait are left alone, because a
-// waiting thread gets no signal.
+// a handler of its own for SIGURG gets none: nothing is sampled. A waiting thread gets no signal; one that begins to
+// wait at this moment may see EINTR.
 #pragma once
 
 #include "thread_samples/thread_states.hpp"

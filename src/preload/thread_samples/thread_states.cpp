@@ -56,8 +56,7 @@ std::vector<ThreadState> thread_states() {
     const std::string path = fmt::format("/proc/self/task/{}/", thread.thread);
     if (!read_stat(kernel_text(path + "stat"), thread)) continue;
     // The exact time, where the kernel keeps it.
-    if (const std::string exact = kernel_text(path + "schedstat"); !exact.empty())
-      thread.busy_ns = std::atoll(exact.c_str());
+    if (const auto exact = std::atoll(kernel_text(path + "schedstat").c_str()); exact > 0) thread.busy_ns = exact;
     thread.processors = processors_of_thread(thread.thread);
     thread.takes_signals = takes_signals(kernel_text(path + "status"));
     if (!thread.processors.empty()) found.push_back(std::move(thread));

@@ -18,6 +18,22 @@
 namespace kumihimo::fabric {
 namespace {
 
+// Of this thread, and so of the threads that it starts.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 constexpr std::uint32_t key_mark = 0x4b4d484b;
 constexpr std::uint32_t only_network = 1; // the port has no other user
 constexpr std::int32_t turns_of_clock = 64, turns_of_spinning = 50;
@@ -136,11 +152,8 @@ Result<std::unique_ptr<RemoteAccess>> RemoteAccess::open(std::int32_t rank, std:
   if (const int code = exchange(card.data(), made->cards_.data(), card.size()); code != 0)
     return failed("the program's exchange between the ranks failed", fmt::format("it returned {}", code));
   if (options.progress.count() > 0) {
-    sigset_t all, before; // signals are for the program's own threads
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const AllSignalsBlocked blocked; // they are for the program's own threads
     made->helper_ = std::jthread([access = made.get()](const std::stop_token& stop) { access->help(stop); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   return made;
 }
@@ -294,7 +307,7 @@ void RemoteAccess::lose(Peer& peer, const std::string& why) {
     lane = {};
   }
   peer.open = 0;
-  port_->remove_remains(peer.id);
+  if (shared_memory::has_ended(port_->process(peer.id))) port_->remove_remains(peer.id);
 }
 
 void RemoteAccess::look_at_failures() {
@@ -545,7 +558,10 @@ void RemoteAccess::arrived(const WireHeader& header, const std::byte*, std::int6
     return advance(*peer, lane);
   }
   case WireKind::meet:
-    if (header.instance < meets_.size()) ++meets_[header.instance];
+    if (header.instance < meets_.size())
+      ++meets_[header.instance];
+    else
+      lost_in_barrier_ = static_cast<std::int32_t>(header.instance - meets_.size());
     return;
   default: return;
   }
@@ -584,7 +600,7 @@ void RemoteAccess::help(const std::stop_token& stop) {
 template <class Ended, class Awaited>
 AccessOutcome RemoteAccess::until(double seconds, std::int32_t watched, Ended&& ended, Awaited&& awaited) {
   const Clock::time_point start = Clock::now();
-  for (std::int32_t turns = 1, idle = 0;; ++turns) {
+  for (std::int64_t turns = 1, idle = 0;; ++turns) {
     {
       const std::lock_guard lock(port_->mutex());
       if (std::optional<AccessOutcome> outcome = ended()) return *outcome;
@@ -694,6 +710,11 @@ std::int32_t RemoteAccess::rounds() const {
 }
 
 std::optional<AccessOutcome> RemoteAccess::past_barrier() {
+  if (lost_in_barrier_ >= 0)
+    return AccessOutcome{AccessCode::peer_failed,
+                         failed(fmt::format("rank {} cannot be reached over {}", lost_in_barrier_, port_->provider()),
+                                "another rank said so in a barrier", "see what that rank wrote before")
+                             .sentence()};
   for (; round_ < rounds(); ++round_, told_round_ = false) {
     const auto step = static_cast<std::int32_t>((std::int64_t{1} << round_) % ranks_);
     Peer *to = nullptr, *from = nullptr;
@@ -705,18 +726,38 @@ std::optional<AccessOutcome> RemoteAccess::past_barrier() {
     return std::nullopt;
   }
   round_ = -1;
+  passed_ = barriers_;
   return AccessOutcome{};
+}
+
+// Those that wait for this rank in a later round would not hear of its failure.
+void RemoteAccess::fail_barrier() {
+  const std::lock_guard lock(port_->mutex());
+  const std::int32_t which = lost_in_barrier_ >= 0 ? lost_in_barrier_ : std::max(awaited_, 0);
+  for (; round_ >= 0 && round_ < rounds(); ++round_) {
+    const auto step = static_cast<std::int32_t>((std::int64_t{1} << round_) % ranks_);
+    Peer* to = nullptr;
+    if (meet((rank_ + step) % ranks_, to).ok())
+      send(*to, 0, WireKind::meet, meets_.size() + static_cast<std::uint64_t>(which));
+  }
+  lost_in_barrier_ = which;
+  round_ = 0;
 }
 
 // One that ran out of time is gone on with by the next call.
 AccessOutcome RemoteAccess::barrier(double seconds) {
+  std::int64_t mine = 0;
   {
     const std::lock_guard lock(port_->mutex());
     if (round_ < 0) ++barriers_, round_ = 0, told_round_ = false;
+    mine = barriers_; // several threads may wait in one
   }
-  return until(
-      seconds, in_barrier, [&] { return past_barrier(); },
+  AccessOutcome outcome = until(
+      seconds, in_barrier,
+      [&]() -> std::optional<AccessOutcome> { return passed_ >= mine ? AccessOutcome{} : past_barrier(); },
       [&] { return fmt::format("a barrier, which waits for rank {},", awaited_); });
+  if (outcome.code == AccessCode::peer_failed && !std::exchange(has_failed_barrier_, true)) fail_barrier();
+  return outcome;
 }
 
 } // namespace kumihimo::fabric

@@ -164,6 +164,7 @@ class RemoteAccess final : private FabricUser {
   AccessOutcome until(double seconds, std::int32_t watched, Ended&& ended, Awaited&& awaited);
   std::optional<AccessOutcome> fenced(Peer& peer);
   std::optional<AccessOutcome> past_barrier();
+  void fail_barrier();
   std::int32_t rounds() const;
   void help(const std::stop_token& stop);
 
@@ -180,9 +181,11 @@ class RemoteAccess final : private FabricUser {
   std::vector<std::int64_t> flags_;
   std::array<std::int64_t, 32> meets_{}; // of each round, how many have come
   std::int64_t barriers_ = 0;            // begun
-  std::int32_t round_ = -1;              // of the barrier under way; -1: none
-  std::int32_t awaited_ = all_ranks;     // in it
-  bool told_round_ = false;
+  std::int64_t passed_ = 0;
+  std::int32_t round_ = -1;          // of the barrier under way; -1: none
+  std::int32_t awaited_ = all_ranks; // in it
+  bool told_round_ = false, has_failed_barrier_ = false;
+  std::int32_t lost_in_barrier_ = -1; // rank; since then no barrier is passed
   std::int64_t failures_seen_ = 0;
   Clock::time_point looks_at_{}, pings_at_{};
   std::atomic<bool> has_turned_ = false; // since the helping thread has looked

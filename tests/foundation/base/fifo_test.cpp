@@ -26,7 +26,9 @@ TEST(Fifo, IsADeque) {
     ASSERT_EQ(fifo.size(), deque.size());
     ASSERT_EQ(fifo.empty(), deque.empty());
     for (std::size_t i = 0; i < deque.size(); ++i) ASSERT_EQ(fifo[i], deque[i]) << turn;
-    if (!deque.empty()) ASSERT_EQ(fifo.front(), deque.front());
+    if (!deque.empty()) {
+      ASSERT_EQ(fifo.front(), deque.front());
+    }
   }
 }
 

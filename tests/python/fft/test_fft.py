@@ -11,6 +11,7 @@ import pytest
 from waiting import until
 
 from kumihimo.fft import library
+from kumihimo.processes import package_files
 
 PROGRAM = Path(__file__).with_name("transforms.py")
 DYING = Path(__file__).with_name("dying.py")
@@ -47,7 +48,8 @@ def test_what_it_needs_is_one_sentence(absent: str) -> None:
 
 
 def test_its_library_shows_its_functions_alone() -> None:
-    shown = subprocess.run(["nm", "-D", "--defined-only", library.path()], capture_output=True, text=True, check=True)
+    path = package_files.library(library.NAME)
+    shown = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True)
     names = {line.split()[-1] for line in shown.stdout.splitlines()}
     assert names == {
         f"kumihimo_fft_{name}"

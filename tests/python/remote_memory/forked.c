@@ -1,5 +1,6 @@
-/* forked PROVIDER: remote memory without MPI. Three processes exchange through memory that they share. Rank 2 kills
-   itself; the others find that out, and serve each other. */
+/* forked PROVIDER: remote memory without MPI. RANKS processes exchange through memory that they share. The last rank
+   kills itself; the others find that out, serve each other, and hear of it in a barrier, in which most wait for ranks
+   that live. */
 #include <kumihimo/remote_memory.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ranks = 3, most = 4096, limit = 20 };
+enum { ranks = RANKS, last = RANKS - 1, most = 4096, limit = 20 };
 
 struct shared {
   pthread_barrier_t all, both; /* of all ranks, of those that live on */
@@ -49,16 +50,20 @@ static int work(const char* options) {
   expect(kumihimo_rma_fence(rma, KUMIHIMO_RMA_ALL_RANKS, limit), KUMIHIMO_RMA_OK, "fence");
   expect(kumihimo_rma_barrier(rma, limit), KUMIHIMO_RMA_OK, "barrier");
   pthread_barrier_wait(&shared->all);
-  if (rank == 2) raise(SIGKILL);
+  if (rank == last) raise(SIGKILL);
 
-  const int lost = kumihimo_rma_wait_flag(rma, 9, 1, 2, limit);
+  const int next = (rank + 1) % last, before = (rank + last - 1) % last;
+  const int lost = kumihimo_rma_wait_flag(rma, 21, 1, last, limit);
   printf("rank %d: %s\n", rank, kumihimo_rma_error());
-  expect(lost, KUMIHIMO_RMA_PEER_FAILED, "a flag of rank 2");
-  expect(kumihimo_rma_put(rma, &value, 8, &keys[2], 0, &open), KUMIHIMO_RMA_PEER_FAILED, "a put to rank 2");
-  expect(kumihimo_rma_put_flag(rma, &value, 8, &keys[1 - rank], 8, 4, &open), KUMIHIMO_RMA_OK, "a put after that");
-  expect(kumihimo_rma_wait_flag(rma, 4, 1, 1 - rank, limit), KUMIHIMO_RMA_OK, "its flag");
-  expect(kumihimo_rma_fence(rma, 1 - rank, limit), KUMIHIMO_RMA_OK, "its fence");
-  if (memory[1] != 41 - rank) return 1;
+  expect(lost, KUMIHIMO_RMA_PEER_FAILED, "a flag of the last rank");
+  expect(kumihimo_rma_put(rma, &value, 8, &keys[last], 0, &open), KUMIHIMO_RMA_PEER_FAILED, "a put to the last rank");
+  expect(kumihimo_rma_put_flag(rma, &value, 8, &keys[next], 8, 20, &open), KUMIHIMO_RMA_OK, "a put after that");
+  expect(kumihimo_rma_wait_flag(rma, 20, 1, before, limit), KUMIHIMO_RMA_OK, "its flag");
+  expect(kumihimo_rma_fence(rma, next, limit), KUMIHIMO_RMA_OK, "its fence");
+  if (memory[1] != 40 + before) return 1;
+  pthread_barrier_wait(&shared->both);
+  for (int twice = 0; twice < 2; ++twice)
+    expect(kumihimo_rma_barrier(rma, -1), KUMIHIMO_RMA_PEER_FAILED, "a barrier without limit");
   pthread_barrier_wait(&shared->both);
   expect(kumihimo_rma_close(rma, limit), KUMIHIMO_RMA_PEER_FAILED, "close");
   printf("rank %d has ended\n", rank);

@@ -28,16 +28,20 @@ def test_the_headers_need_nothing(options, tmp_path, words) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.parametrize("ranks", [3, 5])
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_rank_that_dies_is_named_and_the_others_go_on(options, tmp_path, provider: str) -> None:
-    program = tmp_path / "forked"
-    subprocess.run(["cc", *STRICT, HERE / "forked.c", "-o", program, *options, "-lpthread"], check=True)
+def test_a_rank_that_dies_is_named_and_the_others_go_on(options, tmp_path, provider: str, ranks: int) -> None:
+    program, last = tmp_path / "forked", ranks - 1
+    line = ["cc", *STRICT, f"-DRANKS={ranks}", HERE / "forked.c", "-o", program, *options, "-lpthread"]
+    subprocess.run(line, check=True)
     before = set(SHARED.iterdir())
     ended = run(program, f"provider={provider}")
     assert ended.returncode == 0, ended
-    for rank in (0, 1):
-        assert f"rank {rank}: rank 2 cannot be reached over {provider}: " in ended.stdout, ended
+    for rank in range(last):
+        assert f"rank {rank}: rank {last} cannot be reached over {provider}: " in ended.stdout, ended
         assert f"rank {rank} has ended\n" in ended.stdout, ended
+    if provider != "shm":
+        return
     regions = [path.name for path in set(SHARED.iterdir()) - before if path.name.count(":") == 2]  # PID:UID:INDEX
     assert not [name for name in regions if not Path("/proc", name.split(":")[0]).exists()]
 

@@ -126,6 +126,7 @@ OUTPUTS = [
     Output("project", "--page", PROJECTED),
     Output("project", "--machine-file", PROJECTED),
     Output("project", "--write-scaling", PROJECTED),
+    Output("published", "--write", ("published", "--case", "k-ring")),
     Output("workload", "--traffic", ("workload", "lans", "-p", "2")),
     Output("simulate app", "--write", FT_MESSAGES),
     Output("campaign", "--out", ("campaign", "small-campaign.toml", "--fresh", "-j", "1"), "out.sqlite"),

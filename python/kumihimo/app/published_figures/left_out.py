@@ -39,7 +39,8 @@ def of_bandwidth(row: dict) -> PublishedFigure:
 
 def of_memory(number: int, row: tuple[str, str]) -> PublishedFigure:
     what, value = row
-    return PublishedFigure(f"memory-{number}", f"{what}: {value}", "ratio", "K computer, 2012", reason=NO_PATTERN)
+    source = "MPICH on Aurora" if "MPICH" in what else "K computer, 2012"
+    return PublishedFigure(f"memory-{number}", f"{what}: {value}", "ratio", source, reason=NO_PATTERN)
 
 
 FIGURES = (
