@@ -38,13 +38,13 @@ def command(
     ) = f"{USUAL_LOOK:g}s",
     json_file: written("--json FILE", "Write threads, faults and the proposal as JSON to this file.") = None,
 ) -> None:
-    """Check which cores the threads of a program share, and propose options.
+    """Find threads of a program that share cores.
 
-    The program is not recompiled. The report goes to standard error. Each rank looks at its threads after MPI_Init, and once more after TIME. The report has the processors of each
-    thread, its share of one, and whether it spins. It names cores that threads share by mistake, and proposes options
-    of the launcher and variables. It comes as soon as all ranks have looked; the program runs on, and can be
-    interrupted. This command returns the exit status of the program. If that is 0, it returns 1 if a fault was found
-    or the file cannot be written."""
+    The program is not recompiled. A report on standard error has the processors of each thread, its share of one, and
+    whether it spins. It names cores that threads share by mistake, and proposes options of the launcher and variables.
+    Each rank looks at its threads after MPI_Init, and once more after TIME. The report comes as soon as all ranks have
+    looked; the program runs on, and can be interrupted. This command returns the exit status of the program. If that is
+    0, it returns 1 if a fault was found or the file cannot be written."""
     from kumihimo.processes import launcher_environment
     from kumihimo.run import preload, preload_obstacles
 
