@@ -196,8 +196,8 @@ def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts
     if row["save"]["source"] != cost_law.STORAGE or save.bytes_per_second is None:
         found = "they were saved in memory" if save.bytes_per_second else "their times do not grow with the bytes"
         raise wrong_value(f"{path} must have saves on a file system, of several sizes", found, "measure again")
-    sizes = [point["bytes"] for point in row["points"]]
-    if len(set(sizes)) < 2:
+    sizes = [point["bytes"] for point in row.get("points", ())]  # those who write the file may leave them out
+    if sizes and len(set(sizes)) < 2:
         rule = f"{path} must have saves on a file system, of several sizes"
         raise wrong_value(rule, "one size", "measure with --bytes 16MiB,256MiB or so")
     every = parse_size(size) * nodes
@@ -209,7 +209,7 @@ def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts
     )
     if save.largest_deviation > MOST_DEVIATION:
         note += f"; this law is off by {share_text(save.largest_deviation)} at most: measure larger --bytes"
-    if every > MOST_EXTRAPOLATED * max(sizes):
+    if sizes and every > MOST_EXTRAPOLATED * max(sizes):
         note += f"; {with_unit(every)} are {every / max(sizes):.0f} times the most that was measured"
     if not is_of_storage:
         note += "; loads were not the file system's, so a restart is taken to last as long as a checkpoint"

@@ -66,7 +66,7 @@ MpiTransport::~MpiTransport() {
   int finalized = 0;
   if (!complete_ || has_lost_peers_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
   network_->close();
-  free_communicators();
+  if (!network_->has_lost_peers()) free_communicators();
 }
 
 void MpiTransport::free_communicators() {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -43,13 +44,12 @@ def play(installation: mpi.Installation, program: Path, ranks: int) -> subproces
 
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
 def test_all_workloads_play(installation: mpi.Installation, kumihimo, tmp_path: Path) -> None:
-    program = None
     for workload in WORKLOADS:
+        shutil.rmtree(tmp_path / "w", ignore_errors=True)
         numbers = [word for number in ("rate=1e15", *SMALL.get(workload.name, ())) for word in ("--set", number)]
         ended = kumihimo("workload", workload.name, "--ranks", "4", "--program", "w", *numbers)
         assert ended.code == 0 and "mpirun -n 4 w/play w/steps" in ended.out, ended.err
-        program = program or compiled(installation, tmp_path / "w")
-        played = play(installation, program, 4)
+        played = play(installation, compiled(installation, tmp_path / "w"), 4)
         assert "s on 4 ranks, all messages right" in played.stdout, (workload.name, played.stdout, played.stderr)
 
 

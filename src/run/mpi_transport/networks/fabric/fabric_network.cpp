@@ -29,7 +29,7 @@ Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext&) {
 
 namespace {
 
-constexpr std::chrono::seconds longest_close{5};
+constexpr std::chrono::seconds longest_close{60}; // what hears of no dead peer may be behind a link that was cut
 
 // One port for all communicators of the process that need the same interface; the last one closes it.
 Result<std::shared_ptr<fabric::FabricPort>> port_of_process(const fabric::PortOptions& options) {
@@ -72,7 +72,7 @@ class FabricNetwork final : public MpiNetwork {
   std::vector<std::int32_t> awaited() const override { return messages_.awaited(); }
   void abandon(const Error& reason) override { messages_.abandon(reason), note_error(); }
 
-  bool has_lost_peers() const override { return messages_.has_lost_peers(); }
+  bool has_lost_peers() const override { return messages_.has_lost_peers() || leaves_barrier_; }
 
   // No rank closes its connections while another still needs them: to get its last bytes, or to hand on its own.
   void close() override {
@@ -84,8 +84,12 @@ class FabricNetwork final : public MpiNetwork {
       progress();
       if (error_) return;
       if (!asked && messages_.drained()) asked = library_.call.Ibarrier(communicator_, &request) == 0;
+      leaves_barrier_ = asked;
       int done = 0;
-      if (asked && (library_.call.Test(&request, &done, library_.constants.status_ignore) != 0 || done)) return;
+      if (asked && (library_.call.Test(&request, &done, library_.constants.status_ignore) != 0 || done)) {
+        leaves_barrier_ = false;
+        return;
+      }
       std::this_thread::yield();
     }
   }
@@ -98,6 +102,7 @@ class FabricNetwork final : public MpiNetwork {
   const mpi::Library& library_;
   mpi::Handle communicator_;
   fabric::FabricMessages messages_;
+  bool leaves_barrier_ = false; // one that has not ended needs its communicator
 };
 
 std::int64_t largest(const NetworkContext& context, std::int64_t mine, int& code) {
