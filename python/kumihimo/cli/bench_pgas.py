@@ -59,7 +59,8 @@ def command(
     """Measure one-sided communication: puts, gets, atomics and collectives of MPI windows, OpenSHMEM, Fortran coarrays
     and the project's own remote memory.
 
-    That is `own`, of its network, or `fabric`, of its library for programs. What arrives is compared with a golden copy. The exit code is 1 if something is wrong, or if processes crash.
+    That is `own`, of its network, or `fabric`, of its library for programs. What arrives is compared with a golden
+    copy. The exit code is 1 if something is wrong, or if processes crash.
 
     \b
     Examples:
