@@ -70,6 +70,14 @@ def main() -> None:
             subprocess.run([KUMIHIMO, "testbed", "down", "--name", NAME], check=True, stdout=subprocess.DEVNULL)
 
 
+def built(installation: mpi.Installation, folder: Path) -> Path:
+    compiler = installation.launcher.with_name(f"mpicc.{installation.family}")  # Debian's name
+    if not compiler.exists():
+        compiler = compiler.with_name("mpicc")
+    subprocess.run([compiler, "-O2", "-o", folder / "collectives", HERE / "collectives.c"], check=True)
+    return folder / "collectives"
+
+
 class Bench:
     def __init__(self, asked: argparse.Namespace, installation: mpi.Installation, folder: Path) -> None:
         self.asked, self.installation, self.folder = asked, installation, folder
@@ -77,11 +85,7 @@ class Bench:
         self.wisdom, self.machine = folder / "wisdom.json", folder / "testbed.toml"
         subprocess.run([KUMIHIMO, "testbed", "machine", "--measure", "--name", NAME, "--out", self.machine], check=True)
         self.ranks = json.loads(self.kumihimo("testbed", "status", "--name", NAME, "--json"))["results"][0]["nodes"]
-        self.program = folder / "collectives"
-        compiler = installation.launcher.with_name(f"mpicc.{installation.family}")  # Debian's name
-        if not compiler.exists():
-            compiler = compiler.with_name("mpicc")
-        subprocess.run([compiler, "-O2", "-o", self.program, HERE / "collectives.c"], check=True)
+        self.program = built(installation, folder)
 
     def table(self, collective: str) -> None:
         chosen = self.chosen(collective)

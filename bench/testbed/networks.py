@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from collectives import CALLS, HERE, KUMIHIMO, LAUNCH_SECONDS, LIMIT
+from collectives import CALLS, KUMIHIMO, LAUNCH_SECONDS, LIMIT, built
 from kumihimo import _measure
 from kumihimo.processes import mpi
 from kumihimo.text.quantities import seconds_text
@@ -48,14 +48,6 @@ def main() -> None:
                 table(asked, installation, program, *each.split("="))
         finally:
             subprocess.run([KUMIHIMO, "testbed", "down", "--name", NAME], check=True, stdout=subprocess.DEVNULL)
-
-
-def built(installation: mpi.Installation, folder: Path) -> Path:
-    compiler = installation.launcher.with_name(f"mpicc.{installation.family}")  # Debian's name
-    if not compiler.exists():
-        compiler = compiler.with_name("mpicc")
-    subprocess.run([compiler, "-O2", "-o", folder / "collectives", HERE / "collectives.c"], check=True)
-    return folder / "collectives"
 
 
 def table(
