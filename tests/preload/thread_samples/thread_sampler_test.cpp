@@ -1,6 +1,7 @@
 #include "thread_samples/instruction_samples.hpp"
 #include "thread_samples/started_threads.hpp"
 #include "thread_samples/thread_sampler.hpp"
+#include "thread_samples/thread_states.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -24,7 +25,9 @@ pid_t own_id() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 // A thread that keeps a processor busy, and one that waits, until it goes.
 class Threads {
  public:
-  Threads() : busy_id(busy_started_.get_future().get()), idle_id(idle_started_.get_future().get()) {}
+  Threads() : busy_id(busy_started_.get_future().get()), idle_id(idle_started_.get_future().get()) {
+    while (is_running(idle_id)) std::this_thread::sleep_for(1ms); // it has told its number, and does not wait yet
+  }
   ~Threads() {
     stop_ = true;
     stopped_.set_value();
