@@ -26,6 +26,7 @@ from kumihimo.text.errors import Failed, KumihimoError, did_you_mean, not_applic
 from kumihimo.text.sizes import parse_sizes
 from kumihimo.tune import library_report, program, rehearsal, targets, time_shares, tuner, wisdom
 from kumihimo.tune.bench import RealNodes
+from kumihimo.tune.foresight import Foresight
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock, Launches, on_this_machine
 from kumihimo.tune.mpi_library.algorithms import COLLECTIVES as EXPORTED
@@ -341,6 +342,7 @@ def measure(
     launches = Launches(on_this_machine(installation), journal, asked.clock)
     stage, unrehearsed = stage_on(installation)
     launches.overhead = here.launch_seconds
+    foresight = foresight_here()
 
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
@@ -356,7 +358,9 @@ def measure(
             exported = [] if profile else [name for name in asked.collectives if name in EXPORTED]
             study = library_report.LibraryStudy(installation, asked.sizes, asked.clock, journal, advance, exported)
             study.launch_seconds, study.nodes = lambda: launches.overhead, here.nodes
-            work = tuner.CollectiveTuner(launches, tuner.by_golden_copy(installation), journal, advance, stage)
+            work = tuner.CollectiveTuner(
+                launches, tuner.by_golden_copy(installation), journal, advance, stage, foresight
+            )
             whole = time_shares.outcomes(work, study, wanted, export, report)
             for outcome in whole if profile is None else work.tune(wanted, ()):
                 asked.take(outcome)
@@ -388,10 +392,24 @@ def measure(
             *unrehearsed,
             *collectives_without_rules(asked, export),
             *(line for line in report.lacking if line not in report.undelivered),
+            *(foresight.notes if foresight else ()),
             *notes_on(asked, launches),
         ],
         "interrupted": asked.interruption.code != 0 or launches.interrupted,
     }
+
+
+def foresight_here() -> Foresight | None:
+    """Where the job's surroundings name a machine file, as those of a testbed do."""
+    from kumihimo.cli import machines
+
+    file = machines.of_job()
+    if file is None:
+        return None
+    from kumihimo.tune.simulated import seconds_on
+
+    machine = machines.load(file)
+    return Foresight(machine.name, seconds_on(machine))
 
 
 def check_real_nodes(nodes: Mapping[int, RealNodes | None], ranks_per_node: object, export: Path | None) -> None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from kumihimo import _collectives, _machine
-from kumihimo.collectives.arguments import CollectiveArguments
+from kumihimo.collectives.arguments import CollectiveArguments, Ranks
 from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Setting
-from kumihimo.text.errors import NotApplicable, OutOfTime, not_applicable
+from kumihimo.text.errors import KumihimoError, NotApplicable, OutOfTime, not_applicable
 from kumihimo.text.ranges import ranges
 from kumihimo.tune import search
 from kumihimo.tune.bench import variations
-from kumihimo.tune.bench.cases import sizes_of
+from kumihimo.tune.bench.cases import BenchCase, sizes_of
 from kumihimo.tune.bench.tuned import Choice
+from kumihimo.tune.foresight import PredictSeconds
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.targets import ANY
@@ -140,3 +142,26 @@ class Simulated:
 
 def asked_of(job: _machine.Job, model: str = "flow") -> simulation.CollectiveQuestion:
     return simulation.CollectiveQuestion(Setting(model, job), CollectiveArguments("allreduce"), "", {})
+
+
+def seconds_on(machine: _machine.Machine) -> PredictSeconds:
+    """Of cases on the machine, on all slots of its nodes in order. None for ranks that do not fill them."""
+
+    @cache
+    def of_ranks(ranks: int) -> simulation.CollectiveQuestion | None:
+        try:
+            return asked_of(simulation.on(machine, Ranks(None, ranks, None)))
+        except KumihimoError:
+            return None
+
+    def seconds(case: BenchCase, ranks: int) -> float | None:
+        asked = of_ranks(ranks)
+        if asked is None or case.counts is not None or case.neighbours is not None:
+            return None
+        question = replace(asked, arguments=case.arguments, algorithm=case.algorithm, parameters=case.parameters)
+        try:
+            return predict(question, case.bytes)["seconds"]
+        except NotApplicable:
+            return None
+
+    return seconds

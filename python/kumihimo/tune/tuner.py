@@ -16,6 +16,7 @@ from kumihimo.tune.bench import BenchCase, RealNodes, real_nodes, run_check, run
 from kumihimo.tune.bench.cases import rank_space
 from kumihimo.tune.bench.tuned import CaseEffort, CaseTuning, Choice
 from kumihimo.tune.final_comparison import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
+from kumihimo.tune.foresight import Foresight
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock, Launches, key_of
 from kumihimo.tune.other_cases import others_of, refuse
@@ -61,6 +62,7 @@ class CollectiveTuner:
     journal: Journal
     step: Step = lambda what: None
     stage: rehearsal.Stage | None = None  # where choices are rehearsed, if they can be
+    foresight: Foresight | None = None  # where the machine is described
 
     def tune(self, targets: Sequence[Target], sizes: Sequence[int], seconds: float = inf) -> Iterator[TargetOutcome]:
         """One outcome after another, all within so many seconds."""
@@ -220,6 +222,8 @@ class CollectiveTuner:
         )
         tuning.step = lambda what: self.step(f"{target}: {what}")
         tuning.allowed = target.allows
+        if self.foresight is not None and not target.emulated:
+            tuning.worth_trying = lambda cases: self.foresight.worth_trying(cases, target.ranks)
 
         def launch(_: CaseTuning, name: str, cases: list[BenchCase], each: float) -> list[dict | None]:
             return self.launches(f"{target}: {name}", cases, target.ranks, each, PART, in_order=True)

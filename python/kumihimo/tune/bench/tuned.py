@@ -57,6 +57,8 @@ class CaseTuning:
     # One launch of training: results in the order of the cases, under a name that no other launch of it has.
     launch: Callable[[CaseTuning, str, list[BenchCase], float], list[dict]] | None = None
     allowed: Callable[[str], bool] = lambda algorithm: True
+    # Of the cases of a survey, those that may be the best.
+    worth_trying: Callable[[list[BenchCase]], list[BenchCase]] = lambda cases: cases
 
 
 def run_tuned(
@@ -133,7 +135,7 @@ def finals(tuning: CaseTuning, choices: Choices, name: str = "finals") -> Choice
 def survey(tuning: CaseTuning, sizes: Sequence[int]) -> list[dict]:
     shared = tuning.case.shared
     cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=sizes, start=variations.start, **shared)
-    cases = [case for case in cases if tuning.allowed(case.algorithm)]
+    cases = tuning.worth_trying([case for case in cases if tuning.allowed(case.algorithm)])
     return launched(tuning, "survey", cases, tuning.effort.survey_seconds)
 
 
