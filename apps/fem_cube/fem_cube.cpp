@@ -160,6 +160,7 @@ application::Application description() {
       .options = option_rows(),
       .shares = &shares,
       .usual = usual,
+      .has_tolerance = true,
       .restart_on = [](const ApplicationRequest&) { return application::RestartOn::same_ranks; },
       .run = &run,
   };

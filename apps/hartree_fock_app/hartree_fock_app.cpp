@@ -199,6 +199,7 @@ application::Application description() {
       .usual = usual,
       .most_iterations = 100,
       .residual = "commutator of F and D, hartree",
+      .has_tolerance = true,
       .golden_may_be_chosen = false,
       .has_grid = false,
       .reproducible_variants = of_whole_shells,

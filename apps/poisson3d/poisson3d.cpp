@@ -148,6 +148,7 @@ application::Application description() {
       .shares = &shares,
       .usual = usual,
       .shared_set_up = &shared_set_up,
+      .has_tolerance = true,
       .restart_on = [](const ApplicationRequest&) { return application::RestartOn::same_ranks; },
       .run = &run,
   };

@@ -59,6 +59,7 @@ class ApplicationRow:
     compiler: str = ""
     most_iterations: int = 100_000
     residual: str = RELATIVE
+    has_tolerance: bool = False  # of the residual: --tolerance
     golden_may_be_chosen: bool = True
     by_name_only: tuple[str, ...] = ()  # variants to compare with, which auto does not try
     has_grid: bool = True  # that ranks divide

@@ -76,14 +76,16 @@ def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
 
 def iterations_of(text: str, name: str) -> int:
     if not re.fullmatch(r"[0-9]{1,15}", text) or int(text) < 1:
-        raise wrong_value(f"{name} must be a number of iterations from 1 on", f"'{text}'")
+        raise wrong_value(f"--checkpoint {name}= must be a number of iterations from 1 on", f"'{text}'")
     return int(text)
 
 
 def lost_of(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,7})@([0-9]{1,15})", text)
     if not match:
-        raise wrong_value("lose must be a rank and an iteration", f"'{text}'", "write for example lose=1@50")
+        raise wrong_value(
+            "--checkpoint lose= must be a rank and an iteration", f"'{text}'", "write for example lose=1@50"
+        )
     return int(match[1]), int(match[2])
 
 

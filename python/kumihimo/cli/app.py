@@ -40,6 +40,7 @@ from kumihimo.text.errors import BadInput, KumihimoError, NotApplicable, not_app
 from kumihimo.text.quantities import rate_text, seconds_text, share_text
 
 MOST_RANKS = 1 << 20
+TOLERANCE = 1e-8
 BRIEF, FRESH, TUNE, NO_TUNE = "brief", "--fresh", "--tune", "--no-tune"  # searches of --variant auto
 
 app = typer.Typer()
@@ -74,7 +75,9 @@ def command(
         "--reproducible", "The same bits with any number of threads and ranks, where that is an option."
     ) = False,
     method: option("--method NAME", "Method of the solver [default: the application's first].") = None,
-    tolerance: option("--tolerance R", "Residual at which a solver stops; relative for linear systems.") = "1e-8",
+    tolerance: option(
+        "--tolerance R", "Residual at which a solver stops, relative for linear systems [default: 1e-8]."
+    ) = None,
     most_iterations: option("--max-iterations N", "Limit of iterations [default: the application's].", int) = None,
     threads: option("--threads -t LIST", "Threads of a rank: 2, or 1,2 [default: a share of the processors].") = None,
     ranks: option("--ranks -p LIST", "Number of ranks: 2, or 1,2,4.") = "1",
@@ -130,8 +133,8 @@ def command(
             size or application.default_size,
             catalogue.options_in(application, given),
             method_of(application, method),
-            positive(tolerance, "--tolerance", below=1.0),
-            at_least_1("--max-iterations", most_iterations, application.most_iterations),
+            tolerance_of(application, tolerance),
+            limit_of(application, most_iterations),
         ),
         variant,
         catalogue.candidates(application, variant, given),
@@ -258,6 +261,20 @@ def method_of(application: catalogue.ApplicationRow, name: str | None) -> str:
     if name not in application.methods:
         raise wrong_value(f"--method must be one of {', '.join(application.methods)}", f"'{name}'")
     return name
+
+
+def tolerance_of(application: catalogue.ApplicationRow, text: str | None) -> float:
+    if text is None:
+        return TOLERANCE
+    if not application.has_tolerance:
+        raise not_applicable(f"{application.name} stops at no residual and takes no --tolerance", None, "leave it out")
+    return positive(text, "--tolerance", below=1.0)
+
+
+def limit_of(application: catalogue.ApplicationRow, given: int | None) -> int:
+    if given is not None and application.most_iterations == 1:
+        raise not_applicable(f"{application.name} does not iterate and takes no --max-iterations", None, "leave it out")
+    return at_least_1("--max-iterations", given, application.most_iterations)
 
 
 def at_least_1(name: str, given: int | None, default: int) -> int:

@@ -66,6 +66,7 @@ json to_json(const Application& application) {
       {"compiler", compiler},
       {"most_iterations", application.most_iterations},
       {"residual", application.residual},
+      {"has_tolerance", application.has_tolerance},
       {"golden_may_be_chosen", application.golden_may_be_chosen},
       {"by_name_only", std::vector<std::string_view>(application.by_name_only.begin(), application.by_name_only.end())},
       {"has_grid", application.has_grid},

@@ -61,9 +61,10 @@ struct Application {
   // Candidates with the same words share steps of the set-up through Runtime::shared(): they run one after another in
   // each turn. Null: none share any.
   std::string (*shared_set_up)(const RequestedVariant& candidate) = nullptr;
-  // Where the solver stops if the user names no limit, and what its residual is.
+  // Where the solver stops if the user names no limit (1: it does not iterate), and what its residual is.
   std::int64_t most_iterations = 100000;
   std::string_view residual = "relative residual";
+  bool has_tolerance = false; // of the residual, at which it stops: --tolerance
   // Whether --variant auto tries the golden copy, too: not one that is thousands of times slower.
   bool golden_may_be_chosen = true;
   std::span<const std::string_view> by_name_only = {}; // variants to compare with, which --variant auto does not try

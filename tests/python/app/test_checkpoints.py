@@ -227,10 +227,10 @@ def test_each_mistake_is_one_sentence(kumihimo, tmp_path: Path) -> None:
     ("words", "sentence"),
     [
         ("evry=5", "--checkpoint takes every=, folder=, partner= and lose="),
-        ("every=0", "every must be a number of iterations from 1 on"),
+        ("every=0", "--checkpoint every= must be a number of iterations from 1 on"),
         ("every=5,every=6", "--checkpoint takes each word once (got every again)"),
         ("every=5,lose=1@3", "a copy to bring the state back from is missing"),
-        ("partner=5,lose=1", "lose must be a rank and an iteration (got '1')"),
+        ("partner=5,lose=1", "--checkpoint lose= must be a rank and an iteration (got '1')"),
         ("folder=x", "how often to save is missing"),
         ("partner=5,folder=x", "how often to save files is missing"),
         ("every=5parsecs", "every must be a time such as"),

@@ -322,6 +322,8 @@ def test_a_scaling_run_makes_a_table_and_a_page(kumihimo, tmp_path: Path) -> Non
         (["poisson3d", "--threads", "0"], "--threads must be numbers from 1 to 65536, with commas (got '0')"),
         (["poisson3d", "--ranks", "x"], "--ranks must be numbers from 1 to 1048576, with commas (got 'x')"),
         (["poisson3d", "--tolerance", "nan"], "--tolerance must be above 0 and below 1 (got nan)"),
+        (["fft3d", "--tolerance", "1e-3"], "fft3d stops at no residual and takes no --tolerance; leave it out"),
+        (["lu", "--max-iterations", "4"], "lu does not iterate and takes no --max-iterations; leave it out"),
         (["poisson3d", "--runs", "0"], "--runs must be at least 1 (got 0)"),
         (["poisson3d", "--method", "gauss"], "--method must be one of cg"),
         (["poisson3d", "--launcher", "ssh"], "--launcher must be mpirun or srun (got 'ssh')"),
