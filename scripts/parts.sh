@@ -70,9 +70,10 @@ cpp_parts() { # BUILD_PRESET TEST_PRESET [NAME]
   fi
 }
 
-# pytest ends with 5 when no test has the mark.
+# A worker more than processors, as many tests wait; idle workers take tests from others. pytest ends with 5 when no test
+# has the mark.
 run_pytest() {
-  "$venv/bin/python" -m pytest -q --dist loadfile "$@" ${pytest_files[@]+"${pytest_files[@]}"} || [ $? = 5 ]
+  "$venv/bin/python" -m pytest -q -n "$((jobs + 1))" --dist worksteal "$@" ${pytest_files[@]+"${pytest_files[@]}"} || [ $? = 5 ]
 }
 run_pytest_long() { "$venv/bin/python" -m pytest -q -m long || [ $? = 5 ]; }
 
