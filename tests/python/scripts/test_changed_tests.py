@@ -52,7 +52,7 @@ def test_a_layer_of_all_reaches_all(pick, graph):
 def test_a_preload_library_reaches_unmodified_programs(pick):
     runs, tests = pick("src/preload/record/recorder.cpp")
     assert runs("record") and runs("record.openmpi.late.2") and not runs("interpose.openmpi.alone")
-    assert "tests/python/cli/test_record.py" in tests and "tests/python/app/test_dealing.py" not in tests
+    assert "tests/python/cli/test_record.py" in tests and "tests/python/collectives/test_properties.py" not in tests
 
 
 def test_a_binding_reaches_what_imports_it(pick):
