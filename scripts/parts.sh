@@ -1,6 +1,19 @@
 # Sourced, after environment.sh, by scripts that run several parts and say at the end how each went.
 . "$root/scripts/system-packages.sh"
 results=() failures=0
+# What is built and run, where SINCE names a revision (scripts/changed-tests); empty: everything.
+build_targets=() ctest_names="" pytest_files=()
+
+select_tests() {
+  [ -n "${SINCE:-}" ] || return 0
+  local chosen
+  chosen=$("$venv/bin/python" "$root/scripts/changed-tests" "$SINCE") || exit 2
+  [ "$chosen" != everything ] || return 0
+  read -ra build_targets <<<"$(sed -n 's/^build //p' <<<"$chosen")"
+  ctest_names=$(sed -n 's/^ctest //p' <<<"$chosen")
+  read -ra pytest_files <<<"$(sed -n 's/^pytest //p' <<<"$chosen")"
+  say "the change since $SINCE reaches ${#build_targets[@]} folders of C++ tests and ${#pytest_files[@]} of Python"
+}
 
 part() { # NAME COMMAND...; the last one's status is in $part_status
   local name=$1 start=$SECONDS
@@ -41,13 +54,14 @@ build_preset() {
   if can_install; then all_mpi=ON; fi
   { [ -f "build/$1/build.ninja" ] && grep -qs '^KUMIHIMO_TESTS:BOOL=ON' "build/$1/CMakeCache.txt"; } ||
     quietly "build/configure-$1.log" cmake --preset "$1" -D "KUMIHIMO_REQUIRE_MPI=$all_mpi" || return 1
-  cmake --build --preset "$1" -j "$jobs" -- --quiet
+  cmake --build --preset "$1" -j "$jobs" ${build_targets[@]+--target "${build_targets[@]}"} -- --quiet
 }
 
-test_preset() { ctest --preset "$1" -j "$jobs"; }
+test_preset() { ctest --preset "$1" -j "$jobs" ${ctest_names:+-R "$ctest_names"}; }
 
 # What an earlier build left is not tested.
 cpp_parts() { # BUILD_PRESET TEST_PRESET [NAME]
+  [ ${#pytest_files[@]} = 0 ] || [ ${#build_targets[@]} != 0 ] || return 0 # no C++ is reached
   part "C++ test build${3:+ ($3)}" build_preset "$1"
   if [ $part_status = 0 ]; then
     part "C++ tests${3:+ ($3)}" test_preset "$2"
@@ -56,7 +70,11 @@ cpp_parts() { # BUILD_PRESET TEST_PRESET [NAME]
   fi
 }
 
-# pytest ends with 5 when no test is marked long.
+# A worker more than processors, as many tests wait; idle workers take tests from others. pytest ends with 5 when no test
+# has the mark.
+run_pytest() {
+  "$venv/bin/python" -m pytest -q -n "$((jobs + 1))" --dist worksteal "$@" ${pytest_files[@]+"${pytest_files[@]}"} || [ $? = 5 ]
+}
 run_pytest_long() { "$venv/bin/python" -m pytest -q -m long || [ $? = 5 ]; }
 
 quietly() { # LOG COMMAND...: the output only when it failed

@@ -137,6 +137,7 @@ def test_a_command_and_paths_that_are_not_utf8_print_as_bytes():
 
 
 NEEDED = {
+    "published": ["--case", "k-ring"],
     "run": ["--", "true"],
     "record": ["--", "true"],
     "tune": ["allreduce", "--budget", "0s"],
@@ -145,7 +146,13 @@ NEEDED = {
 }
 
 
-@pytest.mark.parametrize(("verb", "option"), options("path"))
+MEASURES = ("machine measure", "--out")  # for half a minute, to write one file
+
+
+@pytest.mark.parametrize(
+    ("verb", "option"),
+    [pytest.param(*each, marks=[pytest.mark.long] * (each == MEASURES)) for each in options("path")],
+)
 def test_a_path_that_is_not_utf8_ends_in_no_stack_trace(kumihimo, verb, option):
     ended = kumihimo(*verb.split(), option, NOT_UTF8, *NEEDED.get(verb, []))
     assert "Traceback" not in ended.err
@@ -340,10 +347,10 @@ READERS = [
     "machine calibrate fugaku {}",
     "machine calibrate {} {}",
     "checkpoint {}",
-    "app poisson3d --set matrix={}",
-    "app hartree-fock --set molecule={}",
-    "app hartree-fock --size w1 --set basis={}",
-    "app lu --set file={}",
+    "app poisson3d --set matrix={} --triad 9 --peak 9",
+    "app hartree-fock --set molecule={} --triad 9 --peak 9",
+    "app hartree-fock --size w1 --set basis={} --triad 9 --peak 9",
+    "app lu --set file={} --triad 9 --peak 9",
 ]
 
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from families import others_long
 from waiting import until
 
 from kumihimo import _plan
@@ -34,9 +35,9 @@ def tuned(ended) -> dict:
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("family", FAMILIES)
-def test_wisdom_is_written_where_run_finds_it(kumihimo, home, family):
-    asked = ("tune", "allreduce", *SHORT, "--mpi", family, "--budget", "200s", "--json")
+@others_long(mpi.discover())
+def test_wisdom_is_written_where_run_finds_it(kumihimo, home, installation):
+    asked = ("tune", "allreduce", *SHORT, "--mpi", installation.family, "--budget", "200s", "--json")
     found = tuned(kumihimo(*asked, timeout_seconds=300))
     path = Path(found["wisdom"])
     assert path.parent == home

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from by_c_names import BEGINNING
+from families import others_long
 
 from kumihimo.processes import mpi
 from kumihimo.run import wisdom_reading
@@ -42,7 +43,7 @@ def recorded(kumihimo, folder: Path, installation: mpi.Installation, text: str =
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("installation", INSTALLATIONS, ids=lambda installation: installation.family)
+@others_long(INSTALLATIONS)
 def test_a_program_gets_choices_of_its_own(kumihimo, tmp_path, installation):
     line = recorded(kumihimo, tmp_path, installation)
     ended = kumihimo("tune", "--profile", "profile", "--budget", "60s", "--json", timeout_seconds=120)
@@ -79,7 +80,7 @@ names""",
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("installation", INSTALLATIONS, ids=lambda installation: installation.family)
+@others_long(INSTALLATIONS, usual=1)
 def test_non_blocking_calls_over_computation_are_tuned(kumihimo, tmp_path, installation):
     line = recorded(kumihimo, tmp_path, installation, BEGUN)
     targets = program.plan(collectives.of(tmp_path / "profile"), ["allreduce"]).targets

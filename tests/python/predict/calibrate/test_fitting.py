@@ -43,16 +43,18 @@ def test_exact_times_give_the_numbers_back(true_times):
     assert len(fit) + len(kept) == len(true_times) and found.warnings == []
 
 
-def test_intervals_of_noisy_times_cover_the_truth(true_times):
-    """Four numbers of 12 samples: of 48 intervals of 95 %, 46 hold the truth; 41 in one of 200 such tests or fewer."""
+@pytest.mark.parametrize(("samples", "least"), [(3, 9), pytest.param(12, 41, marks=pytest.mark.long)])
+def test_intervals_of_noisy_times_cover_the_truth(true_times, samples, least):
+    """Four numbers of 12 samples: of 48 intervals of 95 %, 46 hold the truth; 41 in one of 200 such tests or fewer.
+    Of 12 intervals at least 9 hold it, in all but one of 400 such tests."""
     covered = 0
-    for seed in range(12):
+    for seed in range(samples):
         found, *_ = calibrated(noisy(true_times, seed))
         assert len(found.fitted) == len(TRUTH)
         for each in found.fitted:
             assert each.value == pytest.approx(true_value(each.number.key), rel=0.3), each.number.key
             covered += each.low <= true_value(each.number.key) <= each.high
-    assert covered >= 41
+    assert covered >= least
 
 
 @pytest.mark.parametrize(
@@ -216,7 +218,10 @@ def fit_of_costs(times, start):
     return {each.number.key: each for each in found.fitted}
 
 
-@pytest.mark.parametrize("start", [("3 us", "1 us"), ("1 us", "8 us"), ("8 us", "2 us")])
+@pytest.mark.parametrize(
+    "start",
+    [("3 us", "1 us"), *(pytest.param(each, marks=pytest.mark.long) for each in (("1 us", "8 us"), ("8 us", "2 us")))],
+)
 def test_numbers_are_refused_from_every_start_where_only_their_sum_is_told(start):
     """On one side of a kink of the model their derivatives differ, and not on the other, where times are as near."""
     with pytest.raises(BadInput, match="the data cannot tell relay_latency from message_cost"):
