@@ -32,11 +32,11 @@ double product(std::int64_t a, std::int64_t b, std::int64_t c = 1) {
 
 } // namespace
 
-double LuFactorisation::bytes_of_rank(const LuProblem& problem) {
+double LuFactorisation::bytes_of_rank(const LuProblem& problem, int lookahead) {
   const double rows = static_cast<double>(lu::BlockCyclic{problem.n, problem.block, problem.p}.count(0)),
                columns = static_cast<double>(lu::BlockCyclic{problem.n + 1, problem.block, problem.q}.count(0)),
                block = static_cast<double>(problem.block);
-  return 8 * (rows * columns + 2 * block * (rows + block) + (problem.p > 1 ? 3 : 1) * block * columns);
+  return 8 * (rows * columns + (lookahead + 1) * block * (rows + block) + (problem.p > 1 ? 3 : 1) * block * columns);
 }
 
 LuFactorisation::LuFactorisation(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid,
@@ -44,6 +44,7 @@ LuFactorisation::LuFactorisation(const LuProblem& problem, const LuRequest& requ
     : request_(request), grid_(grid), blas_(blas),
       n_(problem.n), rows_{problem.n, problem.block, problem.p}, columns_{problem.n + 1, problem.block, problem.q},
       own_rows_(rows_.count(grid.p)), own_columns_(columns_.count(grid.q)),
+      panels_(static_cast<std::size_t>(std::min<std::int64_t>(request.lookahead + 1, rows_.blocks()))),
       pivots_over_ranks_(*grid.column, problem.block, blas),
       pivots_of_last_(*grid.column, rows_.block_size(rows_.blocks() - 1), blas) {
   // Not a power of two: columns of one row would share a few lines of the cache.
@@ -78,44 +79,62 @@ Status LuFactorisation::accept_messages(application::Processes& processes) {
   return grid_.column->accept_blocks(rows_.block * std::max<std::int64_t>(1, own_columns_));
 }
 
+// A step updates with one panel. Before it the panel `lookahead` steps further on is made: its column has not had the
+// updates of the panels between, and gets them first.
 Status LuFactorisation::factor() {
-  const std::int64_t blocks = rows_.blocks();
-  if (Status s = start_panel(0); !s) return s;
+  const std::int64_t blocks = rows_.blocks(), ahead = request_.lookahead;
+  for (std::int64_t b = 0; b < std::min(ahead, blocks); ++b)
+    if (Status s = start_panel(b, 0); !s) return s;
   for (std::int64_t b = 0; b < blocks; ++b) {
+    const std::int64_t last = std::min(b + ahead, blocks - 1); // that is started
+    if (b + ahead < blocks)
+      if (Status s = start_panel(last, b); !s) return s;
     Panel& panel = panel_of(b);
     if (Status s = finish_panel(panel); !s) return s;
-    std::int64_t begin = columns_.count(grid_.q, panel.first + panel.width);
-    const bool has_next = b + 1 < blocks, looks_ahead = has_next && request_.lookahead > 0;
-    if (looks_ahead) {
-      if (columns_.owner_of_block(b + 1) == grid_.q) {
-        const std::int64_t end = begin + rows_.block_size(b + 1);
-        if (Status s = update(panel, begin, end); !s) return s;
-        begin = end;
-      }
-      if (Status s = start_panel(b + 1); !s) return s;
-    }
-    if (Status s = update(panel, begin, own_columns_); !s) return s;
-    if (has_next && !looks_ahead)
-      if (Status s = start_panel(b + 1); !s) return s;
+    if (const auto missing = panel.no_pivot()) return end_without_pivot(b, missing->error());
+    if (Status s = update(panel, columns_.count(grid_.q, first_of(last) + rows_.block_size(last)), own_columns_); !s)
+      return s;
   }
   return Nothing{};
 }
 
-Status LuFactorisation::start_panel(std::int64_t block) {
+Status LuFactorisation::end_without_pivot(std::int64_t block, Error missing) {
+  const std::int64_t end = std::min(block + request_.lookahead + 1, rows_.blocks());
+  for (std::int64_t b = block + 1; b < end; ++b)
+    if (Status s = finish_panel(panel_of(b)); !s) return s;
+  return missing;
+}
+
+Status LuFactorisation::start_panel(std::int64_t block, std::int64_t done) {
   Panel& panel = panel_of(block);
   panel.block = block;
-  panel.first = block * rows_.block;
+  panel.first = first_of(block);
   panel.width = rows_.block_size(block);
   panel.rows_below = own_rows_ - rows_before(panel.first + panel.width);
+  panel.has_come = false;
   const std::int32_t owner = columns_.owner_of_block(block);
   if (owner == grid_.q)
-    if (Status s = factor_block(panel); !s) return s;
+    if (Status s = make_panel(panel, done); !s) return s;
   if (grid_.row->ranks() == 1) return Nothing{};
   const Timer timer(phases_.waits);
   panel.broadcast = TRY(grid_.row->make_run(make_collective(CollectiveKind::bcast, grid_.row->ranks(), panel.length(),
                                                             DataType::float64, Operation::sum, Rank{owner}),
                                             request_.broadcast, transport::Stream::nonblocking));
   return panel.broadcast->start({panel.message.data(), panel.message.data()});
+}
+
+Status LuFactorisation::make_panel(Panel& panel, std::int64_t done) {
+  const std::int64_t begin = columns_.count(grid_.q, panel.first), end = begin + panel.width;
+  for (std::int64_t b = done; b < panel.block; ++b) {
+    Panel& before = panel_of(b);
+    if (Status s = finish_panel(before); !s) return s;
+    if (const auto missing = before.no_pivot()) { // all ranks end at that panel, and wait for this one
+      std::copy_n(before.missing(), 2, panel.missing());
+      return Nothing{};
+    }
+    if (Status s = update(before, begin, end); !s) return s;
+  }
+  return factor_block(panel);
 }
 
 Status LuFactorisation::factor_block(Panel& panel) {
@@ -171,13 +190,14 @@ Status LuFactorisation::pivot_by_tournament(Panel& panel, const lu::PanelPart& p
 }
 
 Status LuFactorisation::finish_panel(Panel& panel) {
+  if (panel.has_come) return Nothing{};
   const Timer timer(phases_.waits);
   if (panel.broadcast) {
     if (Status s = panel.broadcast->wait(); !s) return s;
     panel.broadcast.reset();
   }
-  if (panel.missing()[0] != 0)
-    return lu::MissingPivot{static_cast<std::int64_t>(panel.missing()[0]) - 1, panel.missing()[1]}.error();
+  panel.has_come = true;
+  if (panel.no_pivot()) return Nothing{};
   for (std::int64_t k = 0; k < panel.width; ++k) pivots_.push_back(static_cast<std::int64_t>(panel.pivots()[k]));
   return Nothing{};
 }

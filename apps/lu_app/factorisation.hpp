@@ -4,6 +4,7 @@
 
 #include "application/kernel_times.hpp"
 #include "lu/block_cyclic.hpp"
+#include "lu/panel.hpp"
 #include "lu/row_moves.hpp"
 #include "lu/test_matrix.hpp"
 #include "lu/update_device.hpp"
@@ -12,8 +13,8 @@
 #include "lu_app/process_grid.hpp"
 #include "threads/array.hpp"
 
-#include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct LuTimes {
 
 class LuFactorisation {
  public:
-  static double bytes_of_rank(const LuProblem& problem); // about, of the rank that has most
+  static double bytes_of_rank(const LuProblem& problem, int lookahead); // about, of the rank that has most
   // The matrix and the right side, made. `grid` and `blas` outlive it. Error: no memory.
   static Result<std::unique_ptr<LuFactorisation>> make(const LuProblem& problem, const LuRequest& request,
                                                        ProcessGrid& grid, const blas::Blas& blas);
@@ -67,21 +68,32 @@ class LuFactorisation {
     std::int64_t block = 0, first = 0, width = 0, rows_below = 0;
     threads::ThreadedArray<double> message;
     std::unique_ptr<application::ProgramRun> broadcast; // under way
-    double* missing() { return message.data(); }        // column + 1 without a pivot, or 0; the entry there
+    bool has_come = false;
+    double* missing() { return message.data(); } // column + 1 without a pivot, or 0; the entry there
     double* pivots() { return message.data() + 2; }
     double* top() { return pivots() + width; }
     double* below() { return top() + width * width; }
     std::int64_t length() const { return 2 + width + width * width + width * rows_below; }
+    std::optional<lu::MissingPivot> no_pivot() {
+      if (missing()[0] == 0) return {};
+      return lu::MissingPivot{static_cast<std::int64_t>(missing()[0]) - 1, missing()[1]};
+    }
   };
 
   LuFactorisation(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid, const blas::Blas& blas);
-  Panel& panel_of(std::int64_t block) { return panels_[static_cast<std::size_t>(block % 2)]; }
+  Panel& panel_of(std::int64_t block) {
+    return panels_[static_cast<std::size_t>(block % static_cast<std::int64_t>(panels_.size()))];
+  }
+  std::int64_t first_of(std::int64_t block) const { return block * rows_.block; }
   std::int64_t rows_before(std::int64_t global) const { return rows_.count(grid_.p, global); }
-  Status start_panel(std::int64_t block); // factored by its column, and on its way
+  // Factored by its column, and on its way. `done`: the first panel whose updates the column does not have.
+  Status start_panel(std::int64_t block, std::int64_t done);
+  Status make_panel(Panel& panel, std::int64_t done); // by its column
   Status factor_block(Panel& panel);
   Status pivot_by_rows(Panel& panel, const lu::PanelPart& part, lu::ColumnOfProcesses& column);
   Status pivot_by_tournament(Panel& panel, const lu::PanelPart& part, lu::ColumnOfProcesses& column);
-  Status finish_panel(Panel& panel); // waits for it
+  Status finish_panel(Panel& panel);                           // waits for it
+  Status end_without_pivot(std::int64_t block, Error missing); // waits for the panels that were started after it
   Status update(Panel& panel, std::int64_t begin, std::int64_t end);
   Status update_piece(Panel& panel, const lu::RowMoves& moves, std::int64_t begin, std::int64_t end);
   // C -= A B by this rank's processors and, of columns beyond the next panel's, by the device.
@@ -100,7 +112,7 @@ class LuFactorisation {
   lu::BlockCyclic rows_, columns_; // columns_ counts the right side
   std::int64_t leading_ = 1, own_rows_ = 0, own_columns_ = 0;
   threads::ThreadedArray<double> a_, u_;
-  std::array<Panel, 2> panels_;
+  std::vector<Panel> panels_; // those under way: the look-ahead and one more
   PivotsOverRanks pivots_over_ranks_, pivots_of_last_;
   lu::UpdateDevice* device_ = nullptr;
   lu::UpdateSplit split_;

@@ -73,7 +73,7 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   if (Status s = runtime.agree_on(grid); !s) return s.error();
   const bool is_golden = request.pivoting == LuVariant::Pivoting::golden;
   const auto n = static_cast<double>(problem.n);
-  const double bytes = is_golden ? 16 * n * n : LuFactorisation::bytes_of_rank(problem);
+  const double bytes = is_golden ? 16 * n * n : LuFactorisation::bytes_of_rank(problem, request.lookahead);
   if (Status s = runtime.agree(runtime.check_memory(bytes)); !s) return s.error();
   if (is_golden) return solve_golden(problem, request, *grid, runtime);
 

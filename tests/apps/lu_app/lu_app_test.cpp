@@ -53,7 +53,7 @@ TEST_F(LuOverRanks, FactorsOnEveryGridAreThoseOfTheMatrix) {
        {std::pair{1, "1x1"}, {2, "1x2"}, {2, "2x1"}, {3, "3x1"}, {4, "2x2"}, {6, "2x3"}, {6, "3x2"}, {8, "2x4"}})
     for (const char* variant : {"rows", "tournament"})
       for (int round = 0; round < 4; ++round) {
-        const std::int64_t n = draw(8, 90), block = draw(1, 24), lookahead = draw(0, 1);
+        const std::int64_t n = draw(8, 90), block = draw(1, 24), lookahead = draw(0, 8);
         const Result<json> found = run(task_of(variant, n, {{"grid", grid}, {"seed", fmt::format("{}", seed)}},
                                                {{"block", block}, {"lookahead", lookahead}}),
                                        ranks, seed++);
@@ -64,13 +64,56 @@ TEST_F(LuOverRanks, FactorsOnEveryGridAreThoseOfTheMatrix) {
       }
 }
 
+// The factors and pivots of a run on P x Q ranks.
+struct Factored {
+  std::vector<double> lu;
+  std::vector<std::int64_t> pivots;
+};
+Factored factored(std::int32_t p, std::int32_t q, int lookahead, LuVariant::Pivoting pivoting) {
+  Factored found;
+  const auto [status, printed] = run_processes(p * q, false, 5, [&](Processes& processes) -> Status {
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    const LuProblem problem{.n = 157, .block = 8, .p = p, .q = q, .file = {}};
+    LuRequest request;
+    request.broadcast = "chain";
+    request.pivoting = pivoting;
+    request.lookahead = lookahead;
+    std::shared_ptr<const blas::Blas> blas = TRY(blas::Blas::open(with_blas(json::object()).value("blas", ""), "blas"));
+    ProcessGrid grid = TRY(ProcessGrid::make(q, *runtime));
+    std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
+    if (Status s = factors->accept_messages(processes); !s) return s;
+    if (Status s = factors->factor(); !s) return s;
+    std::vector<double> lu = TRY(gathered(*factors, *runtime));
+    if (processes.rank() == 0) found = {std::move(lu), factors->pivots()};
+    return Nothing{};
+  });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+  return found;
+}
+
+// Every column has the same updates in the same order.
+TEST_F(LuOverRanks, EveryLookAheadHasTheBitsOfNone) {
+  for (const auto pivoting : {LuVariant::Pivoting::rows, LuVariant::Pivoting::tournament})
+    for (const auto& [p, q] : {std::pair{1, 1}, {1, 2}, {1, 5}, {3, 1}, {2, 2}, {2, 3}}) {
+      const Factored plain = factored(p, q, 0, pivoting);
+      ASSERT_EQ(plain.lu.size(), std::size_t{157 * 157});
+      for (const int lookahead : {1, 2, 3, 5, 8}) {
+        const Factored ahead = factored(p, q, lookahead, pivoting);
+        EXPECT_EQ(ahead.pivots, plain.pivots) << p << "x" << q << " look-ahead " << lookahead;
+        EXPECT_EQ(ahead.lu, plain.lu) << p << "x" << q << " look-ahead " << lookahead;
+      }
+    }
+}
+
 TEST_F(LuOverRanks, RanksMayOutnumberBlocks) {
   for (const char* variant : {"rows", "tournament"})
-    for (const char* grid : {"2x4", "4x2", "8x1", "1x8"}) {
-      const Result<json> found = run(task_of(variant, 9, {{"grid", grid}}, {{"block", 5}}), 8, 3);
-      ASSERT_TRUE(found.ok()) << found.error().sentence();
-      EXPECT_TRUE((*found)["checked"]["right"]) << grid << (*found)["checked"];
-    }
+    for (const char* grid : {"2x4", "4x2", "8x1", "1x8"})
+      for (const int lookahead : {1, 8}) {
+        const Result<json> found =
+            run(task_of(variant, 9, {{"grid", grid}}, {{"block", 5}, {"lookahead", lookahead}}), 8, 3);
+        ASSERT_TRUE(found.ok()) << found.error().sentence();
+        EXPECT_TRUE((*found)["checked"]["right"]) << grid << (*found)["checked"];
+      }
 }
 
 TEST_F(LuOverRanks, EveryBroadcastBringsThePanel) {
@@ -182,6 +225,14 @@ TEST_F(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
       ASSERT_FALSE(found.ok());
       EXPECT_EQ(found.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix");
       EXPECT_EQ(found.error().kind, Error::Kind::failed);
+    }
+  for (const int lookahead : {0, 2, 3, 8})
+    for (const char* grid : {"1x4", "2x2", "4x1"}) {
+      const Result<json> found = run(
+          task_of("rows", 20, {{"matrix", "singular"}, {"grid", grid}}, {{"block", 3}, {"lookahead", lookahead}}), 4);
+      ASSERT_FALSE(found.ok());
+      EXPECT_EQ(found.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix")
+          << grid << lookahead;
     }
   const Result<json> tasks = run(task_of("tasks", 20, {{"matrix", "singular"}}, {{"block", 3}}), 1);
   ASSERT_FALSE(tasks.ok());
