@@ -44,7 +44,9 @@ LuFactorisation::LuFactorisation(const LuProblem& problem, const LuRequest& requ
     : request_(request), grid_(grid), blas_(blas),
       n_(problem.n), rows_{problem.n, problem.block, problem.p}, columns_{problem.n + 1, problem.block, problem.q},
       own_rows_(rows_.count(grid.p)), own_columns_(columns_.count(grid.q)),
-      panels_(static_cast<std::size_t>(std::min<std::int64_t>(request.lookahead + 1, rows_.blocks()))),
+      panels_(request.pivoting == LuVariant::Pivoting::tiles // they have their own
+                  ? 0
+                  : static_cast<std::size_t>(std::min<std::int64_t>(request.lookahead + 1, rows_.blocks()))),
       pivots_over_ranks_(*grid.column, problem.block, blas),
       pivots_of_last_(*grid.column, rows_.block_size(rows_.blocks() - 1), blas) {
   // Not a power of two: columns of one row would share a few lines of the cache.
@@ -58,9 +60,10 @@ Result<std::unique_ptr<LuFactorisation>> LuFactorisation::make(const LuProblem& 
   LuFactorisation& f = *made;
   f.a_ = TRY(threads::ThreadedArray<double>::unwritten(f.leading_ * f.own_columns_));
   f.u_ = TRY(threads::ThreadedArray<double>::zeros(problem.block * std::max<std::int64_t>(1, f.own_columns_)));
-  for (Panel& panel : f.panels_)
-    panel.message = TRY(threads::ThreadedArray<double>::zeros(
-        2 + problem.block * (1 + problem.block + std::max<std::int64_t>(1, f.own_rows_))));
+  for (Panel& panel : f.panels_) {
+    panel.memory = TRY(threads::ThreadedArray<double>::zeros(f.longest_panel()));
+    panel.data = panel.memory.data();
+  }
   const lu::TestMatrix matrix(request.matrix, f.n_, request.seed);
   const int team = threads::count();
 #pragma omp parallel for schedule(static) num_threads(team)
@@ -73,7 +76,7 @@ Result<std::unique_ptr<LuFactorisation>> LuFactorisation::make(const LuProblem& 
 
 Status LuFactorisation::accept_messages(application::Processes& processes) {
   const Collective longest =
-      make_collective(CollectiveKind::bcast, grid_.row->ranks(), panels_[0].message.size(), DataType::float64);
+      make_collective(CollectiveKind::bcast, grid_.row->ranks(), longest_panel(), DataType::float64);
   // One row may refuse what another one accepts, and columns cross rows.
   if (Status s = processes.agree(grid_.row->accept(longest, request_.broadcast)); !s) return s;
   return grid_.column->accept_blocks(rows_.block * std::max<std::int64_t>(1, own_columns_));
@@ -117,10 +120,15 @@ Status LuFactorisation::start_panel(std::int64_t block, std::int64_t done) {
     if (Status s = make_panel(panel, done); !s) return s;
   if (grid_.row->ranks() == 1) return Nothing{};
   const Timer timer(phases_.waits);
-  panel.broadcast = TRY(grid_.row->make_run(make_collective(CollectiveKind::bcast, grid_.row->ranks(), panel.length(),
-                                                            DataType::float64, Operation::sum, Rank{owner}),
-                                            request_.broadcast, transport::Stream::nonblocking));
-  return panel.broadcast->start({panel.message.data(), panel.message.data()});
+  panel.broadcast = TRY(broadcast_of(panel.length(), owner));
+  return panel.broadcast->start({panel.data, panel.data});
+}
+
+Result<std::unique_ptr<application::ProgramRun>> LuFactorisation::broadcast_of(std::int64_t length,
+                                                                               std::int32_t owner) {
+  return grid_.row->make_run(make_collective(CollectiveKind::bcast, grid_.row->ranks(), length, DataType::float64,
+                                             Operation::sum, Rank{owner}),
+                             request_.broadcast, transport::Stream::nonblocking);
 }
 
 Status LuFactorisation::make_panel(Panel& panel, std::int64_t done) {
@@ -129,7 +137,7 @@ Status LuFactorisation::make_panel(Panel& panel, std::int64_t done) {
     Panel& before = panel_of(b);
     if (Status s = finish_panel(before); !s) return s;
     if (const auto missing = before.no_pivot()) { // all ranks end at that panel, and wait for this one
-      std::copy_n(before.missing(), 2, panel.missing());
+      panel.set_missing(*missing);
       return Nothing{};
     }
     if (Status s = update(before, begin, end); !s) return s;
@@ -165,10 +173,7 @@ Status LuFactorisation::factor_block(Panel& panel) {
 Status LuFactorisation::pivot_by_rows(Panel& panel, const lu::PanelPart& part, lu::ColumnOfProcesses& column) {
   const lu::PanelPivots found = TRY(lu::factor_panel(part, blas_, column));
   std::copy(found.rows.begin(), found.rows.end(), panel.pivots());
-  if (found.missing) {
-    panel.missing()[0] = static_cast<double>(found.missing->column + 1);
-    panel.missing()[1] = found.missing->value;
-  }
+  if (found.missing) panel.set_missing(*found.missing);
   return Nothing{};
 }
 
@@ -182,10 +187,7 @@ Status LuFactorisation::pivot_by_tournament(Panel& panel, const lu::PanelPart& p
   const std::int64_t below = part.rows - panel.rows_below;
   const std::optional<lu::MissingPivot> missing =
       lu::factor_chosen(panel.top(), panel.width, part.a + below, leading_, panel.rows_below, panel.first, blas_);
-  if (missing) {
-    panel.missing()[0] = static_cast<double>(missing->column + 1);
-    panel.missing()[1] = missing->value;
-  }
+  if (missing) panel.set_missing(*missing);
   return Nothing{};
 }
 

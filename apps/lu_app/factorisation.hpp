@@ -4,7 +4,7 @@
 
 #include "application/kernel_times.hpp"
 #include "lu/block_cyclic.hpp"
-#include "lu/panel.hpp"
+#include "lu/panel_message.hpp"
 #include "lu/row_moves.hpp"
 #include "lu/test_matrix.hpp"
 #include "lu/update_device.hpp"
@@ -13,8 +13,8 @@
 #include "lu_app/process_grid.hpp"
 #include "threads/array.hpp"
 
+#include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -55,7 +55,9 @@ class LuFactorisation {
   const std::vector<std::int64_t>& pivots() const { return pivots_; }         // row k was exchanged with pivots()[k]
   const LuTimes& phases() const { return phases_; }
 
-  // For a factorisation in place of factor(): how far apart columns are, and what it has found.
+  // For a factorisation in place of factor(): how far apart columns are, how its panels are sent, and what it has
+  // found.
+  Result<std::unique_ptr<application::ProgramRun>> broadcast_of(std::int64_t length, std::int32_t owner);
   std::int64_t leading() const { return leading_; }
   void set_factored(std::vector<std::int64_t> pivots, const LuTimes& phases) {
     pivots_ = std::move(pivots);
@@ -63,26 +65,19 @@ class LuFactorisation {
   }
 
  private:
-  // What goes along a row of the grid: the diagonal block, the pivots, and this row's part of L.
-  struct Panel {
-    std::int64_t block = 0, first = 0, width = 0, rows_below = 0;
-    threads::ThreadedArray<double> message;
+  struct Panel : lu::PanelMessage {
+    std::int64_t block = 0, first = 0;
+    threads::ThreadedArray<double> memory;
     std::unique_ptr<application::ProgramRun> broadcast; // under way
     bool has_come = false;
-    double* missing() { return message.data(); } // column + 1 without a pivot, or 0; the entry there
-    double* pivots() { return message.data() + 2; }
-    double* top() { return pivots() + width; }
-    double* below() { return top() + width * width; }
-    std::int64_t length() const { return 2 + width + width * width + width * rows_below; }
-    std::optional<lu::MissingPivot> no_pivot() {
-      if (missing()[0] == 0) return {};
-      return lu::MissingPivot{static_cast<std::int64_t>(missing()[0]) - 1, missing()[1]};
-    }
   };
 
   LuFactorisation(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid, const blas::Blas& blas);
   Panel& panel_of(std::int64_t block) {
     return panels_[static_cast<std::size_t>(block % static_cast<std::int64_t>(panels_.size()))];
+  }
+  std::int64_t longest_panel() const {
+    return lu::PanelMessage::length_of(rows_.block, std::max<std::int64_t>(1, own_rows_));
   }
   std::int64_t first_of(std::int64_t block) const { return block * rows_.block; }
   std::int64_t rows_before(std::int64_t global) const { return rows_.count(grid_.p, global); }
