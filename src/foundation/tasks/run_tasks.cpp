@@ -50,7 +50,8 @@ class MixedSchedule {
   }
 
   void work(int thread, TaskMessages* messages) {
-    constexpr int most_spins = 1000; // then another thread may need the processor
+    // Then another thread may need the processor, or another rank that is to send: a look at messages takes longer.
+    const int most_spins = thread == 0 && messages ? 0 : 1000;
     int spins = 0;
     while (!is_over()) {
       if (thread == 0 && messages)
