@@ -34,6 +34,7 @@ NB_MODULE(_lu, m) {
       .def_rw("block", &PipelineQuestion::block)
       .def_rw("p", &PipelineQuestion::p)
       .def_rw("q", &PipelineQuestion::q)
+      .def_rw("lookahead", &PipelineQuestion::lookahead)
       .def_rw("update_rate", &PipelineQuestion::update_rate)
       .def_rw("panel_rate", &PipelineQuestion::panel_rate)
       .def_rw("solution_rate", &PipelineQuestion::solution_rate)

@@ -151,11 +151,12 @@ std::string planning_text(double seconds, double budget, bool has_read) {
                      has_read ? ", with measurements of earlier runs" : "");
 }
 
-std::string exchange_text(const std::vector<ExchangeTime>& times) {
+std::string exchange_text(const ChosenExchange& chosen) {
+  const std::vector<ExchangeTime>& times = chosen.times;
+  const char* const by = chosen.is_from_wisdom ? ", by measurement of an earlier run:" : ", by measurement:";
   std::string text = times[0].exchange;
   for (const ExchangeTime& each : times)
-    text += fmt::format("{} {} {:.4g} ms", &each == &times[0] ? ", by measurement:" : ",", each.exchange,
-                        1e3 * each.seconds);
+    text += fmt::format("{} {} {:.4g} ms", &each == &times[0] ? by : ",", each.exchange, 1e3 * each.seconds);
   return text;
 }
 
@@ -177,8 +178,8 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const bool has_read = !kept.empty() && library->read_measurements(kept);
   const std::int64_t planned = measure::now_ns();
   // Exchanges have up to half of the budget; plans have what they leave.
-  std::vector<ExchangeTime> tried;
-  if (library) tried = TRY(choose_exchange(problem, problem.planning_seconds / 2, way, runtime));
+  ChosenExchange tried;
+  if (library) tried = TRY(choose_exchange(problem, problem.planning_seconds / 2, request.wisdom_folder, way, runtime));
   double planning = measure::seconds_since(planned);
   if (library) library->set_planning_seconds(std::max(0.0, problem.planning_seconds - planning));
   Transforms transforms = TRY(transforms_of(problem, variant, way, library.get(), runtime));
@@ -217,7 +218,8 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
     facts["seconds of plans and buffers"] = seconds[2];
     facts["seconds of planning"] = seconds[3];
     facts["exchange"] = way.exchange;
-    for (const ExchangeTime& each : tried) facts["seconds of an exchange"][each.exchange] = each.seconds;
+    if (!tried.times.empty()) facts["exchange from wisdom"] = tried.is_from_wisdom;
+    for (const ExchangeTime& each : tried.times) facts["seconds of an exchange"][each.exchange] = each.seconds;
     facts["lines by"] = library->name();
     const double bytes = runtime.processes().total({transforms.bytes_sent()})[0];
     facts["bytes of messages a transform"] = bytes / static_cast<double>(problem.bands);
@@ -231,7 +233,7 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   if (library) {
     answer.push_back({"lines by", library->name()});
     answer.push_back({"planning", planning_text(seconds[3], problem.planning_seconds, has_read)});
-    if (!tried.empty()) answer.push_back({"exchange", exchange_text(tried)});
+    if (!tried.times.empty()) answer.push_back({"exchange", exchange_text(tried)});
   }
   json found = {{"seconds", seconds[0]},
                 {"setup_seconds", seconds[1]},
@@ -248,7 +250,8 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
     found["profile"] = profile_of(*transforms.profile(), own_seconds, runtime.processes());
     found["tables"] = json::array({profile_table(found["profile"])});
   }
-  if (!stored) found["warnings"] = json::array({stored.error().sentence()});
+  for (const Status& each : {stored, tried.kept})
+    if (!each) found["warnings"].push_back(each.error().sentence());
   if (request.checks) found["checked"] = check_of(problem, own, transforms.exchanges(), grids, runtime);
   return found;
 }

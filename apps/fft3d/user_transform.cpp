@@ -151,7 +151,7 @@ Status UserTransform::plan(const UserRequest& request, Processes& processes) {
   if (Status s = processes.agree(runtime_->check_memory(bytes)); !s) return s;
   // As the application: exchanges have up to half of the budget.
   const std::int64_t begin = measure::now_ns();
-  (void)TRY(choose_exchange(problem, problem.planning_seconds / 2, way, *runtime_));
+  (void)TRY(choose_exchange(problem, problem.planning_seconds / 2, "", way, *runtime_));
   library_->set_planning_seconds(std::max(0.0, problem.planning_seconds - measure::seconds_since(begin)));
   transform_ = TRY(DistributedFft::make(grid_, problem.kind, problem.bands, way, *library_, *runtime_));
   return Nothing{};

@@ -32,11 +32,11 @@ double product(std::int64_t a, std::int64_t b, std::int64_t c = 1) {
 
 } // namespace
 
-double LuFactorisation::bytes_of_rank(const LuProblem& problem) {
+double LuFactorisation::bytes_of_rank(const LuProblem& problem, int lookahead) {
   const double rows = static_cast<double>(lu::BlockCyclic{problem.n, problem.block, problem.p}.count(0)),
                columns = static_cast<double>(lu::BlockCyclic{problem.n + 1, problem.block, problem.q}.count(0)),
                block = static_cast<double>(problem.block);
-  return 8 * (rows * columns + 2 * block * (rows + block) + (problem.p > 1 ? 3 : 1) * block * columns);
+  return 8 * (rows * columns + (lookahead + 1) * block * (rows + block) + (problem.p > 1 ? 3 : 1) * block * columns);
 }
 
 LuFactorisation::LuFactorisation(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid,
@@ -44,6 +44,9 @@ LuFactorisation::LuFactorisation(const LuProblem& problem, const LuRequest& requ
     : request_(request), grid_(grid), blas_(blas),
       n_(problem.n), rows_{problem.n, problem.block, problem.p}, columns_{problem.n + 1, problem.block, problem.q},
       own_rows_(rows_.count(grid.p)), own_columns_(columns_.count(grid.q)),
+      panels_(request.pivoting == LuVariant::Pivoting::tiles // they have their own
+                  ? 0
+                  : static_cast<std::size_t>(std::min<std::int64_t>(request.lookahead + 1, rows_.blocks()))),
       pivots_over_ranks_(*grid.column, problem.block, blas),
       pivots_of_last_(*grid.column, rows_.block_size(rows_.blocks() - 1), blas) {
   // Not a power of two: columns of one row would share a few lines of the cache.
@@ -57,9 +60,10 @@ Result<std::unique_ptr<LuFactorisation>> LuFactorisation::make(const LuProblem& 
   LuFactorisation& f = *made;
   f.a_ = TRY(threads::ThreadedArray<double>::unwritten(f.leading_ * f.own_columns_));
   f.u_ = TRY(threads::ThreadedArray<double>::zeros(problem.block * std::max<std::int64_t>(1, f.own_columns_)));
-  for (Panel& panel : f.panels_)
-    panel.message = TRY(threads::ThreadedArray<double>::zeros(
-        2 + problem.block * (1 + problem.block + std::max<std::int64_t>(1, f.own_rows_))));
+  for (Panel& panel : f.panels_) {
+    panel.memory = TRY(threads::ThreadedArray<double>::zeros(f.longest_panel()));
+    panel.data = panel.memory.data();
+  }
   const lu::TestMatrix matrix(request.matrix, f.n_, request.seed);
   const int team = threads::count();
 #pragma omp parallel for schedule(static) num_threads(team)
@@ -72,50 +76,73 @@ Result<std::unique_ptr<LuFactorisation>> LuFactorisation::make(const LuProblem& 
 
 Status LuFactorisation::accept_messages(application::Processes& processes) {
   const Collective longest =
-      make_collective(CollectiveKind::bcast, grid_.row->ranks(), panels_[0].message.size(), DataType::float64);
+      make_collective(CollectiveKind::bcast, grid_.row->ranks(), longest_panel(), DataType::float64);
   // One row may refuse what another one accepts, and columns cross rows.
   if (Status s = processes.agree(grid_.row->accept(longest, request_.broadcast)); !s) return s;
   return grid_.column->accept_blocks(rows_.block * std::max<std::int64_t>(1, own_columns_));
 }
 
+// A step updates with one panel. Before it the panel `lookahead` steps further on is made: its column has not had the
+// updates of the panels between, and gets them first.
 Status LuFactorisation::factor() {
-  const std::int64_t blocks = rows_.blocks();
-  if (Status s = start_panel(0); !s) return s;
+  const std::int64_t blocks = rows_.blocks(), ahead = request_.lookahead;
+  for (std::int64_t b = 0; b < std::min(ahead, blocks); ++b)
+    if (Status s = start_panel(b, 0); !s) return s;
   for (std::int64_t b = 0; b < blocks; ++b) {
+    const std::int64_t last = std::min(b + ahead, blocks - 1); // that is started
+    if (b + ahead < blocks)
+      if (Status s = start_panel(last, b); !s) return s;
     Panel& panel = panel_of(b);
     if (Status s = finish_panel(panel); !s) return s;
-    std::int64_t begin = columns_.count(grid_.q, panel.first + panel.width);
-    const bool has_next = b + 1 < blocks, looks_ahead = has_next && request_.lookahead > 0;
-    if (looks_ahead) {
-      if (columns_.owner_of_block(b + 1) == grid_.q) {
-        const std::int64_t end = begin + rows_.block_size(b + 1);
-        if (Status s = update(panel, begin, end); !s) return s;
-        begin = end;
-      }
-      if (Status s = start_panel(b + 1); !s) return s;
-    }
-    if (Status s = update(panel, begin, own_columns_); !s) return s;
-    if (has_next && !looks_ahead)
-      if (Status s = start_panel(b + 1); !s) return s;
+    if (const auto missing = panel.no_pivot()) return end_without_pivot(b, missing->error());
+    if (Status s = update(panel, columns_.count(grid_.q, first_of(last) + rows_.block_size(last)), own_columns_); !s)
+      return s;
   }
   return Nothing{};
 }
 
-Status LuFactorisation::start_panel(std::int64_t block) {
+Status LuFactorisation::end_without_pivot(std::int64_t block, Error missing) {
+  const std::int64_t end = std::min(block + request_.lookahead + 1, rows_.blocks());
+  for (std::int64_t b = block + 1; b < end; ++b)
+    if (Status s = finish_panel(panel_of(b)); !s) return s;
+  return missing;
+}
+
+Status LuFactorisation::start_panel(std::int64_t block, std::int64_t done) {
   Panel& panel = panel_of(block);
   panel.block = block;
-  panel.first = block * rows_.block;
+  panel.first = first_of(block);
   panel.width = rows_.block_size(block);
   panel.rows_below = own_rows_ - rows_before(panel.first + panel.width);
+  panel.has_come = false;
   const std::int32_t owner = columns_.owner_of_block(block);
   if (owner == grid_.q)
-    if (Status s = factor_block(panel); !s) return s;
+    if (Status s = make_panel(panel, done); !s) return s;
   if (grid_.row->ranks() == 1) return Nothing{};
   const Timer timer(phases_.waits);
-  panel.broadcast = TRY(grid_.row->make_run(make_collective(CollectiveKind::bcast, grid_.row->ranks(), panel.length(),
-                                                            DataType::float64, Operation::sum, Rank{owner}),
-                                            request_.broadcast, transport::Stream::nonblocking));
-  return panel.broadcast->start({panel.message.data(), panel.message.data()});
+  panel.broadcast = TRY(broadcast_of(panel.length(), owner));
+  return panel.broadcast->start({panel.data, panel.data});
+}
+
+Result<std::unique_ptr<application::ProgramRun>> LuFactorisation::broadcast_of(std::int64_t length,
+                                                                               std::int32_t owner) {
+  return grid_.row->make_run(make_collective(CollectiveKind::bcast, grid_.row->ranks(), length, DataType::float64,
+                                             Operation::sum, Rank{owner}),
+                             request_.broadcast, transport::Stream::nonblocking);
+}
+
+Status LuFactorisation::make_panel(Panel& panel, std::int64_t done) {
+  const std::int64_t begin = columns_.count(grid_.q, panel.first), end = begin + panel.width;
+  for (std::int64_t b = done; b < panel.block; ++b) {
+    Panel& before = panel_of(b);
+    if (Status s = finish_panel(before); !s) return s;
+    if (const auto missing = before.no_pivot()) { // all ranks end at that panel, and wait for this one
+      panel.set_missing(*missing);
+      return Nothing{};
+    }
+    if (Status s = update(before, begin, end); !s) return s;
+  }
+  return factor_block(panel);
 }
 
 Status LuFactorisation::factor_block(Panel& panel) {
@@ -146,10 +173,7 @@ Status LuFactorisation::factor_block(Panel& panel) {
 Status LuFactorisation::pivot_by_rows(Panel& panel, const lu::PanelPart& part, lu::ColumnOfProcesses& column) {
   const lu::PanelPivots found = TRY(lu::factor_panel(part, blas_, column));
   std::copy(found.rows.begin(), found.rows.end(), panel.pivots());
-  if (found.missing) {
-    panel.missing()[0] = static_cast<double>(found.missing->column + 1);
-    panel.missing()[1] = found.missing->value;
-  }
+  if (found.missing) panel.set_missing(*found.missing);
   return Nothing{};
 }
 
@@ -163,21 +187,19 @@ Status LuFactorisation::pivot_by_tournament(Panel& panel, const lu::PanelPart& p
   const std::int64_t below = part.rows - panel.rows_below;
   const std::optional<lu::MissingPivot> missing =
       lu::factor_chosen(panel.top(), panel.width, part.a + below, leading_, panel.rows_below, panel.first, blas_);
-  if (missing) {
-    panel.missing()[0] = static_cast<double>(missing->column + 1);
-    panel.missing()[1] = missing->value;
-  }
+  if (missing) panel.set_missing(*missing);
   return Nothing{};
 }
 
 Status LuFactorisation::finish_panel(Panel& panel) {
+  if (panel.has_come) return Nothing{};
   const Timer timer(phases_.waits);
   if (panel.broadcast) {
     if (Status s = panel.broadcast->wait(); !s) return s;
     panel.broadcast.reset();
   }
-  if (panel.missing()[0] != 0)
-    return lu::MissingPivot{static_cast<std::int64_t>(panel.missing()[0]) - 1, panel.missing()[1]}.error();
+  panel.has_come = true;
+  if (panel.no_pivot()) return Nothing{};
   for (std::int64_t k = 0; k < panel.width; ++k) pivots_.push_back(static_cast<std::int64_t>(panel.pivots()[k]));
   return Nothing{};
 }

@@ -4,6 +4,7 @@
 
 #include "application/kernel_times.hpp"
 #include "lu/block_cyclic.hpp"
+#include "lu/panel_message.hpp"
 #include "lu/row_moves.hpp"
 #include "lu/test_matrix.hpp"
 #include "lu/update_device.hpp"
@@ -12,7 +13,7 @@
 #include "lu_app/process_grid.hpp"
 #include "threads/array.hpp"
 
-#include <array>
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -30,7 +31,7 @@ struct LuTimes {
 
 class LuFactorisation {
  public:
-  static double bytes_of_rank(const LuProblem& problem); // about, of the rank that has most
+  static double bytes_of_rank(const LuProblem& problem, int lookahead); // about, of the rank that has most
   // The matrix and the right side, made. `grid` and `blas` outlive it. Error: no memory.
   static Result<std::unique_ptr<LuFactorisation>> make(const LuProblem& problem, const LuRequest& request,
                                                        ProcessGrid& grid, const blas::Blas& blas);
@@ -54,7 +55,9 @@ class LuFactorisation {
   const std::vector<std::int64_t>& pivots() const { return pivots_; }         // row k was exchanged with pivots()[k]
   const LuTimes& phases() const { return phases_; }
 
-  // For a factorisation in place of factor(): how far apart columns are, and what it has found.
+  // For a factorisation in place of factor(): how far apart columns are, how its panels are sent, and what it has
+  // found.
+  Result<std::unique_ptr<application::ProgramRun>> broadcast_of(std::int64_t length, std::int32_t owner);
   std::int64_t leading() const { return leading_; }
   void set_factored(std::vector<std::int64_t> pivots, const LuTimes& phases) {
     pivots_ = std::move(pivots);
@@ -62,26 +65,30 @@ class LuFactorisation {
   }
 
  private:
-  // What goes along a row of the grid: the diagonal block, the pivots, and this row's part of L.
-  struct Panel {
-    std::int64_t block = 0, first = 0, width = 0, rows_below = 0;
-    threads::ThreadedArray<double> message;
+  struct Panel : lu::PanelMessage {
+    std::int64_t block = 0, first = 0;
+    threads::ThreadedArray<double> memory;
     std::unique_ptr<application::ProgramRun> broadcast; // under way
-    double* missing() { return message.data(); }        // column + 1 without a pivot, or 0; the entry there
-    double* pivots() { return message.data() + 2; }
-    double* top() { return pivots() + width; }
-    double* below() { return top() + width * width; }
-    std::int64_t length() const { return 2 + width + width * width + width * rows_below; }
+    bool has_come = false;
   };
 
   LuFactorisation(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid, const blas::Blas& blas);
-  Panel& panel_of(std::int64_t block) { return panels_[static_cast<std::size_t>(block % 2)]; }
+  Panel& panel_of(std::int64_t block) {
+    return panels_[static_cast<std::size_t>(block % static_cast<std::int64_t>(panels_.size()))];
+  }
+  std::int64_t longest_panel() const {
+    return lu::PanelMessage::length_of(rows_.block, std::max<std::int64_t>(1, own_rows_));
+  }
+  std::int64_t first_of(std::int64_t block) const { return block * rows_.block; }
   std::int64_t rows_before(std::int64_t global) const { return rows_.count(grid_.p, global); }
-  Status start_panel(std::int64_t block); // factored by its column, and on its way
+  // Factored by its column, and on its way. `done`: the first panel whose updates the column does not have.
+  Status start_panel(std::int64_t block, std::int64_t done);
+  Status make_panel(Panel& panel, std::int64_t done); // by its column
   Status factor_block(Panel& panel);
   Status pivot_by_rows(Panel& panel, const lu::PanelPart& part, lu::ColumnOfProcesses& column);
   Status pivot_by_tournament(Panel& panel, const lu::PanelPart& part, lu::ColumnOfProcesses& column);
-  Status finish_panel(Panel& panel); // waits for it
+  Status finish_panel(Panel& panel);                           // waits for it
+  Status end_without_pivot(std::int64_t block, Error missing); // waits for the panels that were started after it
   Status update(Panel& panel, std::int64_t begin, std::int64_t end);
   Status update_piece(Panel& panel, const lu::RowMoves& moves, std::int64_t begin, std::int64_t end);
   // C -= A B by this rank's processors and, of columns beyond the next panel's, by the device.
@@ -100,7 +107,7 @@ class LuFactorisation {
   lu::BlockCyclic rows_, columns_; // columns_ counts the right side
   std::int64_t leading_ = 1, own_rows_ = 0, own_columns_ = 0;
   threads::ThreadedArray<double> a_, u_;
-  std::array<Panel, 2> panels_;
+  std::vector<Panel> panels_; // those under way: the look-ahead and one more
   PivotsOverRanks pivots_over_ranks_, pivots_of_last_;
   lu::UpdateDevice* device_ = nullptr;
   lu::UpdateSplit split_;

@@ -34,7 +34,7 @@ struct LuSolution {
   std::optional<lu::UpdateSplit> split; // with a device
   double device_share = 0;              // of the flops of updates
   LuTimes phases;                       // of this rank
-  std::optional<TaskRun> tasks;
+  std::optional<TaskReport> tasks;
 };
 
 Result<LuSolution> solve_golden(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid,
@@ -60,9 +60,9 @@ Result<LuSolution> solve_golden(const LuProblem& problem, const LuRequest& reque
 }
 
 Status factor(LuFactorisation& factors, const LuProblem& problem, const LuRequest& request, const blas::Blas& blas,
-              LuSolution& solved) {
+              std::optional<TaskRun>& tasks) {
   if (request.pivoting != LuVariant::Pivoting::tiles) return factors.factor();
-  solved.tasks = TRY(factor_by_tasks(factors, problem, request, blas));
+  tasks = TRY(factor_by_tasks(factors, problem, request, blas));
   return Nothing{};
 }
 
@@ -73,7 +73,9 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   if (Status s = runtime.agree_on(grid); !s) return s.error();
   const bool is_golden = request.pivoting == LuVariant::Pivoting::golden;
   const auto n = static_cast<double>(problem.n);
-  const double bytes = is_golden ? 16 * n * n : LuFactorisation::bytes_of_rank(problem);
+  const bool has_tasks = request.pivoting == LuVariant::Pivoting::tiles;
+  const int lookahead = has_tasks ? lu::TiledFactorisation::panels_at_once - 1 : request.lookahead;
+  const double bytes = is_golden ? 16 * n * n : LuFactorisation::bytes_of_rank(problem, lookahead);
   if (Status s = runtime.agree(runtime.check_memory(bytes)); !s) return s.error();
   if (is_golden) return solve_golden(problem, request, *grid, runtime);
 
@@ -88,13 +90,15 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
 
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
-  const Status factored = factor(factors, problem, request, *blas, solved);
+  std::optional<TaskRun> tasks;
+  const Status factored = factor(factors, problem, request, *blas, tasks);
   if (factors.device_failed()) runtime.processes().give_up(factored.error()); // others wait for this rank's panels
   if (Status s = runtime.agree(factored); !s) return s.error();
   const Result<std::vector<double>> x = factors.solve();
   if (Status s = runtime.agree_on(x); !s) return s.error();
   solved.seconds = measure::seconds_since(start);
   solved.phases = factors.phases();
+  if (tasks) solved.tasks = report_of(*tasks, runtime.processes());
   if (device) {
     solved.split = factors.split();
     solved.device_share = factors.device_share();
@@ -243,7 +247,7 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
     facts["alpha of rank 0"] = share;
   }
   if (all.back().tasks)
-    for (auto& [name, text] : words_of(*all.back().tasks)) answer.push_back({name, std::move(text)});
+    for (const auto& [name, text] : all.back().tasks->words) answer.push_back({name, text});
   json found = {{"seconds", seconds},
                 {"setup_seconds", setup},
                 {"iterations", 1},
@@ -265,7 +269,7 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
                                            "{} it has PASSED.",
                                            request->threshold)}}}},
                 {"kernels", to_json(times, runtime.processes())}};
-  if (all.back().tasks) found["timeline"] = timeline_of(*all.back().tasks);
+  if (all.back().tasks) found["timeline"] = *all.back().tasks->timeline;
   if (asked.checks) found["checked"] = checked_of(all, *request);
   return found;
 }

@@ -27,10 +27,10 @@ const Parameter block{.name = "block",
                       .max = 4096,
                       .tuning_values = {64, 128, 192}};
 const Parameter lookahead{.name = "lookahead",
-                          .meaning = "1: factor the next panel before the rest of the matrix is updated; 0: after it",
+                          .meaning = "panels that are factored and sent before the rest of the matrix is updated",
                           .symbol = "N",
                           .min = 0,
-                          .max = 1,
+                          .max = 8,
                           .of_ranks = true};
 const Parameter static_share{.name = "static_share",
                              .meaning = "part of the operations whose tasks belong to a thread beforehand",
@@ -167,7 +167,7 @@ std::span<const LuVariant> variants() {
       {{"tournament", "tournament pivoting (CALU): a panel's pivots by one exchange, not one a column",
         of_factorisations},
        Pivoting::tournament},
-      {{"tasks", "tournament pivoting by tasks on the threads of one rank, the first part static, the rest dynamic",
+      {{"tasks", "tournament pivoting by tasks on the threads of each rank, the first part static, the rest dynamic",
         of_mixture},
        Pivoting::tiles},
       {{"tasks_static", "the same tasks, all static", of_static_part}, Pivoting::tiles, Runner::own, 1},
@@ -193,9 +193,10 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
   made.runner = variant.runner;
   made.split.static_share = variant.static_share;
   made.noise = TRY(tasks::parse_noise_pattern(request.option("noise"), "noise"));
-  if (const bool has_tasks = made.pivoting == LuVariant::Pivoting::tiles; has_tasks && ranks > 1)
+  if (const bool has_tasks = made.pivoting == LuVariant::Pivoting::tiles;
+      has_tasks && ranks > 1 && made.runner != LuVariant::Runner::own)
     return not_applicable(fmt::format("{} runs on the threads of one rank", variant.name),
-                          fmt::format("{} ranks", ranks), "use --ranks 1 and --threads");
+                          fmt::format("{} ranks", ranks), "use --ranks 1 and --threads, or --variant tasks");
   else if (!has_tasks && made.noise.length > 0)
     return not_applicable(fmt::format("{} takes no noise", variant.name), {}, "leave it out, or use --variant tasks");
   made.broadcast = request.option("broadcast");
@@ -223,6 +224,8 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
     made.problems = TRY(problems_of_file(file, made.threshold));
   } else {
     made.problems = {TRY(problem_of_line(request, ranks))};
+    if (made.pivoting == LuVariant::Pivoting::tiles && request.option("grid").empty())
+      std::tie(made.problems[0].p, made.problems[0].q) = std::tuple(1, ranks);
   }
   if (const auto it = given.find("lookahead"); it != given.end()) made.lookahead = static_cast<int>(it->second);
   if (made.pivoting == LuVariant::Pivoting::golden && (made.nodes.any() || !made.device.empty()))
@@ -231,6 +234,10 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
     if (const auto it = given.find("block"); it != given.end() && each.file.empty())
       each.block = std::min(it->second, each.n);
     if (Status s = fits(each, ranks); !s) return s.error();
+    if (made.pivoting == LuVariant::Pivoting::tiles && each.p > 1)
+      return not_applicable(fmt::format("{} keeps whole columns on each rank, on a grid of 1x{}", variant.name, ranks),
+                            fmt::format("{}x{}", each.p, each.q),
+                            each.file.empty() ? "leave grid out" : "change P and Q in the file");
     if (made.pivoting == LuVariant::Pivoting::golden && each.n > most_rows_of_golden)
       return not_applicable(fmt::format("the golden copy takes at most {} rows", most_rows_of_golden), each.n);
   }

@@ -1,11 +1,11 @@
-// The factorisation by tasks on the threads of one rank, and what is told of its schedule.
+// The factorisation by tasks on the threads of each rank, and what is told of its schedule.
 #pragma once
 
+#include "application/processes.hpp"
+#include "base/json_member.hpp"
 #include "lu_app/factorisation.hpp"
 #include "tasks/injected_noise.hpp"
 #include "tasks/task_log.hpp"
-
-#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 #include <utility>
@@ -13,6 +13,7 @@
 
 namespace kumihimo::lu_app {
 
+// Of this rank.
 struct TaskRun {
   tasks::TaskLog log;
   std::vector<std::string> names;  // of the tasks
@@ -21,13 +22,19 @@ struct TaskRun {
   int noisy_thread = 0;
 };
 
-// In place of factors.factor(). Every run is checked: each task once, after what it waits for. `blas` has one thread a
-// call, and as many as the team afterwards. Errors: the matrix is singular; this build has no such runner.
+// In place of factors.factor(), on all ranks: each has some columns of tiles, and panels come by messages. Noise is on
+// the last rank. Every run is checked: each task once, after what it waits for. `blas` has one thread a call, and as
+// many as the team afterwards. Errors: the matrix is singular, on all ranks; this build has no such runner.
 Result<TaskRun> factor_by_tasks(LuFactorisation& factors, const LuProblem& problem, const LuRequest& request,
                                 const blas::Blas& blas);
 
-std::vector<std::pair<std::string, std::string>> words_of(const TaskRun& run); // for the user
-// The form of docs/applications.md. Null: more tasks than a page can show.
-nlohmann::json timeline_of(const TaskRun& run);
+// Of all ranks together.
+struct TaskReport {
+  std::vector<std::pair<std::string, std::string>> words; // for the user
+  // On rank 0, in the form of docs/applications.md: the threads of the ranks one after the other, each rank's times
+  // since its own start. Null: more tasks than a page can show.
+  JsonMember timeline;
+};
+TaskReport report_of(const TaskRun& run, application::Processes& processes); // collective
 
 } // namespace kumihimo::lu_app

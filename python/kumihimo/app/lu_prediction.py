@@ -24,7 +24,7 @@ MOST_ROWS = 100_000_000
 MOST_PANELS = 500_000  # of all ranks together that are simulated: half a gigabyte of operations
 MOST_STEPS = 2_000_000_000  # of the recurrence, panels times columns of the grid: a minute
 RECURRENCE_ERROR = 0.02  # largest difference from flow: tests/python/cli/test_simulate_lu.py
-SETTINGS = ("block", "grid", "panels", "speeds")
+SETTINGS = ("block", "grid", "lookahead", "panels", "speeds")
 PANELS = ("auto", "simulated", "recurrence")
 MOST_NODES = 1 << 20
 PIVOT_BYTES, NUMBER_BYTES = 24, 8  # of the head of a pivot's record (src/numerics/lu/panel.hpp), and of a number
@@ -61,6 +61,7 @@ class LuQuestion:
     grid: tuple[int, int] | None  # P x Q; None: the application's rule
     panels: str = "auto"
     peaks: tuple[float, ...] = ()  # of the nodes, in GFLOPS, where they are unequal
+    lookahead: int = 1
 
     def is_simulated(self, ranks: int) -> bool:
         """Or by the recurrence."""
@@ -88,7 +89,7 @@ def question(size: str | None, settings: dict[str, str]) -> LuQuestion:
     """What the options say. BadInput: it is no problem of the application's."""
     application = catalogue.find(LU)
     (candidate,) = catalogue.candidates(
-        application, VARIANT, {name: value for name, value in settings.items() if name == "block"}
+        application, VARIANT, {name: value for name, value in settings.items() if name in ("block", "lookahead")}
     )
     for name in settings:
         if name not in SETTINGS:
@@ -103,13 +104,15 @@ def question(size: str | None, settings: dict[str, str]) -> LuQuestion:
     panels = settings.get("panels", "auto")
     if panels not in PANELS:
         raise wrong_value(f"panels must be one of {', '.join(PANELS)}", f"'{panels}'")
-    block = dict(candidate.parameters).get("block") or default_block(application)
+    parameters = defaults(application) | dict(candidate.parameters)
+    block = parameters["block"]
     return LuQuestion(
         int(text),
         min(block, int(text)),
         tuple(map(int, grid.split("x"))) if grid else None,
         panels,
         peaks_of(settings["speeds"]) if "speeds" in settings else (),
+        parameters["lookahead"],
     )
 
 
@@ -125,9 +128,9 @@ def speeds_of_ranks(peaks: Sequence[float], processes: Sequence[int], peak_here:
     ]
 
 
-def default_block(application: catalogue.ApplicationRow) -> int:
+def defaults(application: catalogue.ApplicationRow) -> dict[str, int]:
     rows = next(row for row in application.variants if row["name"] == VARIANT)["parameters"]
-    return next(row for row in rows if row["name"] == "block")["values"][0]
+    return {row["name"]: row["values"][0] for row in rows}
 
 
 def measure(asked: LuQuestion, seconds: float) -> LuRates:
@@ -190,7 +193,7 @@ class GoalRank:
 
     lines: list[str] = field(default_factory=list)
     last: str = ""
-    panel: str = ""  # label of the computation that made its last panel
+    came: dict[int, str] = field(default_factory=dict)  # of each panel: what brought it
     computing_ns: int = 0
 
     def add(self, operation: str, *after: str) -> str:
@@ -206,7 +209,7 @@ class GoalRank:
 
 
 class LuOperations:
-    """The operations of `rows` with look-ahead 1, as apps/lu_app/factorisation.cpp makes them. `speeds`: of the ranks.
+    """The operations of `rows`, as apps/lu_app/factorisation.cpp makes them. `speeds`: of the ranks.
     `message`: seconds of a message of so many bytes along a column, whose exchanges meet no others."""
 
     def __init__(
@@ -217,7 +220,8 @@ class LuOperations:
         speeds: Sequence[float],
         message: Callable[[int], float],
     ):
-        self.n, self.block, self.rates, self.speeds, self.message = asked.rows, asked.block, rates, speeds, message
+        self.n, self.block, self.lookahead = asked.rows, asked.block, asked.lookahead
+        self.rates, self.speeds, self.message = rates, speeds, message
         self.p, self.q = grid
         self.blocks = ceil(self.n / self.block)
         self.rounds = ceil(log2(self.p)) if self.p > 1 else 0
@@ -228,23 +232,27 @@ class LuOperations:
     def row(self, p: int) -> None:
         """The ranks of a row of the grid: their panels come from each other."""
         for q in range(self.q):
-            rank = self.ranks[p * self.q + q]
-            speed = self.speeds[p * self.q + q]
-            if q == 0:
-                rank.compute(self.panel_seconds(0))
-                rank.panel = rank.last
+            rank, speed = self.ranks[p * self.q + q], self.speeds[p * self.q + q]
+            for b in range(min(self.lookahead, self.blocks)):
+                self.start_panel(rank, p, q, b, done=0)
             for b in range(self.blocks):
-                came = self.passed_on(rank, p, q, b)
-                end = min(self.n, (b + 1) * self.block)
+                last = min(b + self.lookahead, self.blocks - 1)  # that is started
+                if b + self.lookahead < self.blocks:
+                    self.start_panel(rank, p, q, last, done=b)
+                end = min(self.n, (last + 1) * self.block)
                 columns = own(self.n + 1, self.block, q, self.q) - own(end, self.block, q, self.q)
-                if b + 1 < self.blocks and (b + 1) % self.q == q:
-                    first = min(self.block, self.n - end)
-                    rank.compute(self.update_seconds(b, p, first, speed) + self.panel_seconds(b + 1), came)
-                    rank.panel = rank.last
-                    columns -= first
-                rank.compute(self.update_seconds(b, p, columns, speed), came)
+                rank.compute(self.update_seconds(b, p, columns, speed), rank.came.pop(b))
             work = self.n**2 / (self.p * self.q)
             rank.compute(work / (self.rates.solution * speed) + self.solution_messages())
+
+    def start_panel(self, rank: GoalRank, p: int, q: int, block: int, done: int) -> None:
+        """Its owner brings its column up to date, from the updates by panel `done` on, and makes it."""
+        if block % self.q == q:
+            width = min(self.block, self.n - block * self.block)
+            for b in range(done, block):
+                rank.compute(self.update_seconds(b, p, width, self.speeds[p * self.q + q]), rank.came[b])
+            rank.compute(self.panel_seconds(block))
+        rank.came[block] = self.passed_on(rank, p, q, block)
 
     def passed_on(self, rank: GoalRank, p: int, q: int, b: int) -> str:
         """Panel b comes from the left neighbour, unless it is this rank's, and goes to the right one: a chain."""
@@ -252,7 +260,7 @@ class LuOperations:
         if self.q == 1:
             return ""
         size = NUMBER_BYTES * (2 + self.block * (1 + self.block + self.rows_below(b, p)))
-        came = rank.panel
+        came = rank.last
         if q != owner:
             came = rank.add(f"recv {size}b from {p * self.q + (q - 1) % self.q} tag {b}")
         if (q + 1) % self.q != owner:
@@ -327,6 +335,7 @@ def by_recurrence(
     made = _lu.PipelineQuestion()
     made.rows, made.block = asked.rows, asked.block
     made.p, made.q = grid_of(asked, ranks)
+    made.lookahead = asked.lookahead
     is_equal = min(speeds) == max(speeds)
     speed = speeds[0] if is_equal else 1.0
     made.update_rate, made.panel_rate = rates.updates * speed, rates.panels * speed
@@ -363,6 +372,7 @@ def predicted(
         "grid": list(grid_of(asked, number)),
         "rows": asked.rows,
         "block": asked.block,
+        "lookahead": asked.lookahead,
         "panels": "simulated" if is_simulated else "recurrence",
         "seconds": times.seconds,
         "gflops": gflops,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,9 +12,9 @@ from kumihimo.text.quantities import seconds_text
 TICK = 1000  # nanoseconds
 IDLE, DETOUR, FIRST_KIND = 0, 1, 2  # places of TaskTimeline.kinds
 OTHER_KINDS = ("no work", "injected noise")
-LEAD = """A row for each thread. Point at an interval for its task, or for the task that the thread waits for; the wheel
-zooms. All pictures have the same length of time."""
-OF_WAITS = "Waits of a thread for a task that another one had not ended."
+LEAD = """A row for each thread, of several ranks RANK.THREAD. Point at an interval for its task, or for the task that
+the thread waits for; the wheel zooms. All pictures have the same length of time."""
+OF_WAITS = "Waits of a thread for a task that another one had not ended, or for a message."
 COLUMNS = ("schedule", "thread>", "waits for", "of thread>", "times>", "time>")
 
 
@@ -27,7 +28,7 @@ class TimelineEvent:
     end: int
     idle: int
     waited_for: int  # a task, or -1
-    of_thread: int
+    of_thread: int  # that runs it; -1: it is a message
 
 
 def parts(rows: Sequence[tuple[str, dict]]) -> Iterator[pages.PagePart]:
@@ -43,6 +44,10 @@ def events_of(timeline: dict) -> list[TimelineEvent]:
     return [TimelineEvent(*each) for each in timeline["events"]]
 
 
+def names_of(timeline: dict) -> list[str]:
+    return timeline.get("lanes") or [f"thread {thread}" for thread in range(timeline["threads"])]
+
+
 def picture(number: int, label: str, timeline: dict, longest: int) -> pages.TaskTimeline:
     tracks, notes = [], []
     for thread in range(timeline["threads"]):
@@ -56,7 +61,8 @@ def picture(number: int, label: str, timeline: dict, longest: int) -> pages.Task
         seconds=longest * 1e-9,
         ticks=longest // TICK,
         kinds=[*OTHER_KINDS, *timeline["kinds"]],
-        ranks=list(range(timeline["threads"])),
+        ranks=[".".join(re.findall("[0-9]+", name)) for name in names_of(timeline)],
+        threads=names_of(timeline),
         tracks=tracks,
         notes=notes,
     )
@@ -65,6 +71,7 @@ def picture(number: int, label: str, timeline: dict, longest: int) -> pages.Task
 def intervals_of(thread: int, timeline: dict) -> Iterator[tuple[int, int, str]]:
     """Place, ticks and note, one after the other."""
     detours = [(begin, end) for of, begin, end in timeline["detours"] if of == thread]
+    names = names_of(timeline)
     now = 0
 
     def until(time: int, place: int, note: str) -> Iterator[tuple[int, int, str]]:
@@ -79,7 +86,8 @@ def intervals_of(thread: int, timeline: dict) -> Iterator[tuple[int, int, str]]:
         name = timeline["tasks"][event.task]
         reason = "no task is ready"
         if event.waited_for >= 0:
-            reason = f"waits for {timeline['tasks'][event.waited_for]}, which thread {event.of_thread} runs"
+            by = f", which {names[event.of_thread]} runs" if event.of_thread >= 0 else ""
+            reason = f"waits for {timeline['tasks'][event.waited_for]}{by}"
         yield from until(event.begin, IDLE, reason)
         place = FIRST_KIND + timeline["kind_of_task"][event.task]
         for begin, end in detours:
@@ -92,6 +100,7 @@ def intervals_of(thread: int, timeline: dict) -> Iterator[tuple[int, int, str]]:
 
 def waits(label: str, timeline: dict) -> list[tuple[str, ...]]:
     """Who waited for whom, the longest first."""
+    names = timeline.get("lanes") or [str(thread) for thread in range(timeline["threads"])]
     found: dict[tuple[int, str, int], list[int]] = {}
     for event in events_of(timeline):
         if event.waited_for >= 0 and event.of_thread != event.thread:
@@ -99,6 +108,6 @@ def waits(label: str, timeline: dict) -> list[tuple[str, ...]]:
             found.setdefault((event.thread, kind, event.of_thread), []).append(event.idle)
     ordered = sorted(found.items(), key=lambda item: -sum(item[1]))
     return [
-        (label, str(thread), kind, str(other), str(len(idle)), seconds_text(sum(idle) * 1e-9))
+        (label, names[thread], kind, names[other] if other >= 0 else "", str(len(idle)), seconds_text(sum(idle) * 1e-9))
         for (thread, kind, other), idle in ordered
     ]

@@ -288,8 +288,9 @@ class RankTimeline(DrawnPart):
 
 @dataclass
 class TaskTimeline(DrawnPart):
-    """What each thread does when. A track is of one thread of `ranks`: alternately a place in `kinds` and how many
-    ticks it lasts. The first two kinds are of threads without work. `notes`: what each interval is."""
+    """What each thread does when. A track is of one thread: alternately a place in `kinds` and how many ticks it lasts.
+    The first two kinds are of threads without work. `ranks`: names of threads beside their tracks, which have room for
+    six letters; `threads`: their names in words. `notes`: what each interval is."""
 
     scripts = ("rows-over-time", "rank-timeline")
     name: str
@@ -298,7 +299,8 @@ class TaskTimeline(DrawnPart):
     seconds: float
     ticks: int
     kinds: Sequence[str]
-    ranks: Sequence[int]
+    ranks: Sequence[str]
+    threads: Sequence[str]
     tracks: Sequence[list[int]]
     notes: Sequence[list[str]]
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -31,6 +32,13 @@ class RecordedTasks {
       event.end = measure::now_ns() - start_;
       of_thread_[static_cast<std::size_t>(thread)].events.push_back(event);
     });
+  }
+
+  // By thread 0.
+  void message_began(TaskId task) { began_[task] = measure::now_ns() - start_; }
+  void message_ended(TaskId task) {
+    of_thread_[0].events.push_back(
+        {.task = task, .thread = no_thread, .begin = began_[task], .end = measure::now_ns() - start_});
   }
 
   // What it throws, which may not leave a thread, ends the run, and log() throws it.
@@ -73,6 +81,7 @@ class RecordedTasks {
   const TaskWork& work_;
   std::vector<OfThread> of_thread_;
   std::int64_t start_;
+  std::map<TaskId, std::int64_t> began_; // messages
   std::atomic<bool> has_failed_ = false;
   std::mutex mutex_; // of what follows
   std::optional<Error> error_;

@@ -49,12 +49,13 @@ class MixedSchedule {
     }
   }
 
-  void work(int thread, const TaskPoll& poll) {
-    constexpr int most_spins = 1000; // then another thread may need the processor
+  void work(int thread, TaskMessages* messages) {
+    // Then another thread may need the processor, or another rank that is to send: a look at messages takes longer.
+    const int most_spins = thread == 0 && messages ? 0 : 1000;
     int spins = 0;
     while (!is_over()) {
-      if (thread == 0 && poll)
-        if (const Status s = poll(); !s) return tasks_.fail(no_task, s.error());
+      if (thread == 0 && messages)
+        if (const Status s = move(*messages); !s) return tasks_.fail(no_task, s.error());
       TaskId task = own_[static_cast<std::size_t>(thread)].take();
       if (task == no_task) task = of_any_.take();
       if (task == no_task) {
@@ -70,9 +71,26 @@ class MixedSchedule {
  private:
   bool is_over() const { return done_.load(std::memory_order_acquire) == graph_.size() || tasks_.has_failed(); }
 
+  // By thread 0. What ends lets others begin.
+  Status move(TaskMessages& messages) {
+    ended_.clear();
+    if (Status s = messages.poll(ended_); !s) return s;
+    for (const TaskId task : ended_) {
+      tasks_.message_ended(task);
+      end(task);
+    }
+    for (TaskId task = messages_.take(); task != no_task; task = messages_.take()) {
+      tasks_.message_began(task);
+      if (Status s = messages.begin(task); !s) return s;
+    }
+    return Nothing{};
+  }
+
   void put(TaskId task) {
     const std::int32_t owner = graph_.task(task).owner;
-    ReadyTasks& ready = owner == any_thread ? of_any_ : own_[static_cast<std::size_t>(owner) % own_.size()];
+    ReadyTasks& ready = owner == no_thread    ? messages_
+                        : owner == any_thread ? of_any_
+                                              : own_[static_cast<std::size_t>(owner) % own_.size()];
     ready.put(paths_.urgency[static_cast<std::size_t>(task)], task);
   }
 
@@ -85,15 +103,17 @@ class MixedSchedule {
   const TaskGraph& graph_;
   const CriticalPaths& paths_;
   RecordedTasks& tasks_;
-  std::vector<ReadyTasks> own_;                    // of each thread
-  ReadyTasks of_any_;                              // the dynamic part
+  std::vector<ReadyTasks> own_; // of each thread
+  ReadyTasks of_any_;           // the dynamic part
+  ReadyTasks messages_;
+  std::vector<TaskId> ended_;                      // messages, of thread 0
   std::vector<std::atomic<std::int32_t>> missing_; // how many of those that a task waits for have not ended
   std::atomic<std::int32_t> done_ = 0;
 };
 
 } // namespace
 
-Result<TaskLog> run_tasks(const TaskGraph& graph, int threads, const TaskWork& work, const TaskPoll& poll) {
+Result<TaskLog> run_tasks(const TaskGraph& graph, int threads, const TaskWork& work, TaskMessages* messages) {
   const CriticalPaths paths(graph);
   std::optional<RecordedTasks> tasks;
   std::optional<MixedSchedule> schedule;
@@ -104,7 +124,7 @@ Result<TaskLog> run_tasks(const TaskGraph& graph, int threads, const TaskWork& w
       tasks.emplace(work, omp_get_num_threads());
       schedule.emplace(graph, paths, omp_get_num_threads(), *tasks);
     }
-    tasks->rethrown_later([&] { schedule->work(omp_get_thread_num(), poll); });
+    tasks->rethrown_later([&] { schedule->work(omp_get_thread_num(), messages); });
   }
   return tasks->log(graph);
 }

@@ -8,18 +8,25 @@
 #include "tasks/task_log.hpp"
 #include "tasks/task_work.hpp"
 
-#include <functional>
+#include <vector>
 
 namespace kumihimo::tasks {
 
-// Called by thread 0, which is the caller, between its tasks and while it waits: progress of messages. An error ends
-// the run.
-using TaskPoll = std::function<Status()>;
+// The tasks of a graph that no thread owns: messages, which begin when what they wait for has ended, and end when they
+// have come. Called by thread 0, which is the caller, between its tasks and while it waits. An error ends the run.
+class TaskMessages {
+ public:
+  virtual ~TaskMessages() = default;
+  virtual Status begin(TaskId task) = 0;
+  // Moves what is under way. Adds the tasks that have ended since the last call.
+  virtual Status poll(std::vector<TaskId>& ended) = 0;
+};
 
 // A thread takes the most urgent of its own static tasks that are ready; without one, of those that belong to any
 // thread. Threads are those of OpenMP, and keep their processors. A task costs a few tenths of a microsecond. Errors:
-// that of the first task in the order of the graph that failed, or that of `poll`. What `work` throws is thrown again.
-Result<TaskLog> run_tasks(const TaskGraph& graph, int threads, const TaskWork& work, const TaskPoll& poll = {});
+// that of the first task in the order of the graph that failed, or that of
+// `messages`, which a graph with such tasks needs. What `work` throws is thrown again.
+Result<TaskLog> run_tasks(const TaskGraph& graph, int threads, const TaskWork& work, TaskMessages* messages = nullptr);
 
 // The same by tasks of OpenMP with `depend` clauses. It follows the order of critical paths where the environment has
 // OMP_MAX_TASK_PRIORITY.

@@ -13,6 +13,7 @@ using TaskId = std::int32_t; // 0, 1, ... in the order in which tasks were added
 inline constexpr TaskId no_task = -1;
 
 inline constexpr std::int32_t any_thread = -1; // owner of the tasks of the dynamic part
+inline constexpr std::int32_t no_thread = -2;  // owner of messages, which go on beside the tasks of threads
 
 struct GraphTask {
   double cost = 1;                 // above 0; of any unit, which all tasks share

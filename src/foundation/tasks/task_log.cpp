@@ -29,8 +29,14 @@ Status check_counts(const TaskLog& log, const TaskGraph& graph) {
 Status check_threads(const TaskLog& log, const TaskGraph& graph, bool keeps_owners) {
   std::vector<std::int64_t> free_at(static_cast<std::size_t>(log.threads));
   for (const TaskEvent& each : log.events) {
-    if (each.thread < 0 || each.thread >= log.threads) return broken("ran on no thread of the run", each.task);
     const std::int32_t owner = graph.task(each.task).owner;
+    if ((owner == no_thread) != (each.thread == no_thread))
+      return broken(owner == no_thread ? "ran on a thread, and is a message" : "ran as a message", each.task);
+    if (owner == no_thread) {
+      if (each.end < each.begin) return broken("ended before it began", each.task);
+      continue;
+    }
+    if (each.thread < 0 || each.thread >= log.threads) return broken("ran on no thread of the run", each.task);
     if (keeps_owners && owner != any_thread && owner % log.threads != each.thread)
       return broken("ran on another thread than its owner", each.task);
     std::int64_t& at = free_at[static_cast<std::size_t>(each.thread)];
@@ -46,6 +52,7 @@ void add_waits(TaskLog& log, const TaskGraph& graph) {
   const std::vector<const TaskEvent*> events = by_task(log, graph);
   std::vector<std::int64_t> free_at(static_cast<std::size_t>(log.threads));
   for (TaskEvent& each : log.events) {
+    if (each.thread == no_thread) continue;
     std::int64_t& free = free_at[static_cast<std::size_t>(each.thread)];
     each.idle = each.begin - free;
     const TaskEvent* last = nullptr; // of those that it depends on

@@ -12,7 +12,7 @@ namespace kumihimo::tasks {
 // Times are nanoseconds since the start of the run.
 struct TaskEvent {
   TaskId task = no_task;
-  std::int32_t thread = 0;
+  std::int32_t thread = 0; // no_thread: a message, which began when it could be sent or received
   std::int64_t begin = 0, end = 0;
   // Of add_waits(). How long the thread had nothing to do before this task, and the task whose end made this one ready
   // meanwhile; no_task: it was ready before.
@@ -30,7 +30,7 @@ struct TaskLog {
 void add_waits(TaskLog& log, const TaskGraph& graph);
 
 // Whether each task ran once, after what it waits for, on the thread that owns it (where the run `keeps_owners`), and
-// no thread ran two at once. Error: the first task that did not.
+// no thread ran two at once; messages run on none. Error: the first task that did not.
 Status check(const TaskLog& log, const TaskGraph& graph, bool keeps_owners = true);
 
 } // namespace kumihimo::tasks

@@ -4,6 +4,8 @@
 #include "application/processes.hpp"
 #include "mpi_job/job.hpp"
 
+#include <string>
+
 namespace kumihimo::application {
 
 class JobProcesses final : public Processes {
@@ -28,6 +30,7 @@ class JobProcesses final : public Processes {
     if (ranks() > 1) job_.give_up(error);
   }
   void print(const nlohmann::json& line) override { job_.print(line); }
+  std::string message_library() const override { return job_.library().version; }
 
  private:
   mpi_job::MpiJob& job_;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace kumihimo::application {
@@ -53,6 +54,8 @@ class Processes : public ProcessGroup {
   virtual void give_up(const Error&) {}
 
   virtual void print(const nlohmann::json& line) = 0; // by rank 0
+
+  virtual std::string message_library() const { return {}; } // version of the MPI library; empty: there is none
 
   template <class T>
   Status agree_on(const Result<T>& mine) {

@@ -48,6 +48,7 @@ class ProgramRun {
   // All ranks start the runs of a stream in the same order. At most one of this object is under way.
   Status start(const execute::Buffers& buffers);
   Status wait();
+  bool is_under_way() const { return under_way_; } // as the last call of others.advance() found it
   Status run(const execute::Buffers& buffers);
 
  private:

@@ -47,14 +47,15 @@ Result<double> seconds_of(Exchanges& exchanges, Runtime& runtime) {
 
 } // namespace
 
-Result<std::vector<ExchangeTime>> measure_exchanges(const std::vector<PlannedExchange>& planned,
-                                                    const TransformWay& way, std::span<const std::string_view> names,
-                                                    double budget, Runtime& runtime) {
+Result<MeasuredExchanges> measure_exchanges(const std::vector<PlannedExchange>& planned, const TransformWay& way,
+                                            std::span<const std::string_view> names, double budget, Runtime& runtime) {
   const std::int64_t begin = measure::now_ns();
-  std::vector<ExchangeTime> times;
+  MeasuredExchanges found;
   Status unfit = Nothing{};
   for (const std::string_view name : names) {
-    if (!times.empty() && runtime.processes().largest({measure::seconds_since(begin)})[0] >= budget) break;
+    found.was_cut_short =
+        !found.times.empty() && runtime.processes().largest({measure::seconds_since(begin)})[0] >= budget;
+    if (found.was_cut_short) break;
     TransformWay tried = way;
     tried.exchange = name;
     Result<Exchanges> exchanges = exchanges_of(planned, tried);
@@ -63,11 +64,11 @@ Result<std::vector<ExchangeTime>> measure_exchanges(const std::vector<PlannedExc
       continue;
     }
     if (!exchanges) return exchanges.error();
-    times.push_back({tried.exchange, TRY(seconds_of(*exchanges, runtime))});
+    found.times.push_back({tried.exchange, TRY(seconds_of(*exchanges, runtime))});
   }
-  if (times.empty()) return unfit.error();
-  std::ranges::stable_sort(times, {}, &ExchangeTime::seconds);
-  return times;
+  if (found.times.empty()) return unfit.error();
+  std::ranges::stable_sort(found.times, {}, &ExchangeTime::seconds);
+  return found;
 }
 
 } // namespace kumihimo::distributed_fft

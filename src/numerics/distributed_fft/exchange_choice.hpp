@@ -22,11 +22,16 @@ struct ExchangeTime {
   double seconds = 0; // of all planned exchanges, one after the other; of the slowest rank
 };
 
-// Of the exchanges named, the fastest first. The first one named is always measured; the others while they may begin
+struct MeasuredExchanges {
+  std::vector<ExchangeTime> times; // the fastest first
+  bool was_cut_short = false;      // time was up before all were measured
+};
+
+// Of the exchanges named. The first one named is always measured; the others while they may begin
 // within `budget` seconds. One that does not fit these ranks is left out. The same on all ranks. Collective. Errors:
 // none fits; those of the transport.
-Result<std::vector<ExchangeTime>> measure_exchanges(const std::vector<PlannedExchange>& planned,
-                                                    const TransformWay& way, std::span<const std::string_view> names,
-                                                    double budget, application::Runtime& runtime);
+Result<MeasuredExchanges> measure_exchanges(const std::vector<PlannedExchange>& planned, const TransformWay& way,
+                                            std::span<const std::string_view> names, double budget,
+                                            application::Runtime& runtime);
 
 } // namespace kumihimo::distributed_fft

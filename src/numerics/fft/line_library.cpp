@@ -1,13 +1,11 @@
 #include "fft/line_library.hpp"
 
+#include "base/locked_file.hpp"
 #include "base/whole_file.hpp"
 #include "measure/clock.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -54,23 +52,6 @@ struct FftwFunctions {
   // Of what it has measured (section 4.7). A library with FFTW's interface may lack them.
   int (*import_file)(const char*) = nullptr;
   char* (*export_text)() = nullptr;
-};
-
-// Held while it lives: one process at a time reads and writes the file beside it.
-class FileLock {
- public:
-  explicit FileLock(const std::string& path)
-      : file_(open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
-    if (file_ >= 0) flock(file_, LOCK_EX);
-  }
-  ~FileLock() {
-    if (file_ >= 0) close(file_);
-  }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
- private:
-  int file_;
 };
 
 class FftwPlan final : public BlockPlan {
@@ -128,7 +109,7 @@ class FftwLibrary final : public LineLibrary { // it stays loaded: plans have it
     if (!functions_.import_file || measurements() == read_) return Nothing{};
     std::error_code error;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-    const FileLock of_file(path);
+    const LockedFile of_file(path);
     functions_.import_file(path.c_str()); // what other processes have added
     WholeFile file(path);
     file.write(measurements());

@@ -23,7 +23,7 @@ class Pipeline {
       : of_(question), rows_{question.rows, question.block, question.p}, columns_{question.rows + 1, question.block,
                                                                                   question.q},
         speed_(static_cast<std::size_t>(question.q), 1.0), ready_(speed_.size()), work_(speed_.size()),
-        link_free_(speed_.size()), came_(speed_.size()) {
+        link_free_(speed_.size()), came_(static_cast<std::size_t>(question.lookahead + 1) * speed_.size()) {
     if (of_.speeds.empty()) return;
     std::fill(speed_.begin(), speed_.end(), of_.speeds[0]);
     for (std::size_t q = 0; q < speed_.size(); ++q) speed_[q] = of_.speeds[q];
@@ -33,23 +33,15 @@ class Pipeline {
 
   PipelineTimes run() {
     const std::int64_t blocks = rows_.blocks();
-    compute(0, panel_seconds(0, 0));
-    double made = ready_[0]; // when the panel is factored
+    for (std::int64_t b = 0; b < std::min<std::int64_t>(of_.lookahead, blocks); ++b) start_panel(b, 0);
     for (std::int64_t b = 0; b < blocks; ++b) {
-      pass_on(b, made);
-      const std::int64_t end = end_of(b);
-      const std::int32_t next = columns_.owner_of_block(b + 1);
-      const double rows_below = static_cast<double>(most_rows(b + 1));
+      const std::int64_t last = std::min(b + of_.lookahead, blocks - 1); // that is started
+      if (b + of_.lookahead < blocks) start_panel(last, b);
+      const std::int64_t end = end_of(last);
+      const double below = static_cast<double>(most_rows(b + 1));
       for (std::int32_t q = 0; q < of_.q; ++q) {
-        std::int64_t columns = columns_.count(q) - columns_.count(q, end);
-        wait(q);
-        if (b + 1 < blocks && next == q) {
-          const std::int64_t first = rows_.block_size(b + 1);
-          compute(q, update_seconds(b, q, first, rows_below) + panel_seconds(b + 1, q));
-          made = ready_[static_cast<std::size_t>(q)];
-          columns -= first;
-        }
-        compute(q, update_seconds(b, q, columns, rows_below));
+        wait(b, q);
+        compute(q, update_seconds(b, q, columns_.count(q) - columns_.count(q, end), below));
       }
     }
     for (std::int32_t q = 0; q < of_.q; ++q) compute(q, solution_seconds(q));
@@ -90,24 +82,37 @@ class Pipeline {
     return n * n / (of_.p * of_.q) / (of_.solution_rate * speed_[static_cast<std::size_t>(q)]) + messages;
   }
 
-  // Panel b, made at its owner, goes from column to column of the grid.
-  void pass_on(std::int64_t b, double made) {
+  // Its owner brings its column up to date, from the updates by panel `done` on, and makes it.
+  void start_panel(std::int64_t block, std::int64_t done) {
+    const std::int32_t owner = columns_.owner_of_block(block);
+    for (std::int64_t b = done; b < block; ++b) {
+      wait(b, owner);
+      compute(owner, update_seconds(b, owner, rows_.block_size(block), static_cast<double>(most_rows(b + 1))));
+    }
+    compute(owner, panel_seconds(block, owner));
+    pass_on(block, owner);
+  }
+
+  // A panel goes from column to column of the grid.
+  void pass_on(std::int64_t b, std::int32_t owner) {
     const auto width = static_cast<double>(of_.block);
     const double bytes = number_bytes * (2 + width * (1 + width + static_cast<double>(most_rows(b + 1))));
-    const std::int32_t owner = columns_.owner_of_block(b);
-    came_[static_cast<std::size_t>(owner)] = made;
+    came(b, owner) = ready_[static_cast<std::size_t>(owner)];
     for (std::int32_t k = 1, at = owner; k < of_.q; ++k) {
       const std::int32_t to = at + 1 == of_.q ? 0 : at + 1;
-      const auto from = static_cast<std::size_t>(at);
-      const double start = std::max(came_[from], link_free_[from]);
-      link_free_[from] = start + bytes * of_.byte_seconds;
-      came_[static_cast<std::size_t>(to)] = start + message(bytes);
+      double& free = link_free_[static_cast<std::size_t>(at)];
+      const double start = std::max(came(b, at), free);
+      free = start + bytes * of_.byte_seconds;
+      came(b, to) = start + message(bytes);
       at = to;
     }
   }
-  void wait(std::int32_t q) {
-    const auto at = static_cast<std::size_t>(q);
-    ready_[at] = std::max(ready_[at], came_[at]);
+  double& came(std::int64_t b, std::int32_t q) {
+    return came_[static_cast<std::size_t>(b % (of_.lookahead + 1) * of_.q + q)];
+  }
+  void wait(std::int64_t b, std::int32_t q) {
+    double& ready = ready_[static_cast<std::size_t>(q)];
+    ready = std::max(ready, came(b, q));
   }
   void compute(std::int32_t q, double seconds) {
     ready_[static_cast<std::size_t>(q)] += seconds;
@@ -117,7 +122,8 @@ class Pipeline {
   const PipelineQuestion& of_;
   BlockCyclic rows_, columns_; // columns_ counts the right side
   std::vector<double> speed_;  // of the slowest process of a column
-  std::vector<double> ready_, work_, link_free_, came_;
+  std::vector<double> ready_, work_, link_free_;
+  std::vector<double> came_; // of the panels under way
 };
 
 } // namespace
@@ -126,6 +132,7 @@ Result<PipelineTimes> pipeline(const PipelineQuestion& question) {
   const PipelineQuestion& q = question;
   if (q.rows < 1 || q.block < 1 || q.p < 1 || q.q < 1)
     return wrong_value("rows, blocks and the grid of a factorisation must be at least 1", q.rows);
+  if (q.lookahead < 0) return wrong_value("the look-ahead of a factorisation must be at least 0", q.lookahead);
   for (const double rate : {q.update_rate, q.panel_rate, q.solution_rate})
     if (!(rate > 0)) return wrong_value("rates of a factorisation must be above 0", fmt::format("{:g}", rate));
   for (const double speed : q.speeds)

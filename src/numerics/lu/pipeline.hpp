@@ -1,4 +1,4 @@
-// The time of a factorisation on a grid of processes by a recurrence over its panels: LU with look-ahead 1, as
+// The time of a factorisation on a grid of processes by a recurrence over its panels: LU with look-ahead, as
 // apps/lu_app does it. It knows every panel, and costs P + Q numbers a panel, so that a machine of 100,000 processes
 // takes seconds.
 #pragma once
@@ -14,6 +14,7 @@ namespace kumihimo::lu {
 struct PipelineQuestion {
   std::int64_t rows = 0, block = 1;
   std::int32_t p = 1, q = 1;
+  std::int32_t lookahead = 1;                                // panels that are made before the rest is updated
   double update_rate = 1, panel_rate = 1, solution_rate = 1; // flops a second of a process with speed 1
   double move_seconds = 0;                                   // of a number that changes its row, with speed 1
   double message_seconds = 0, byte_seconds = 0;              // a message: its start, and each byte
@@ -28,8 +29,8 @@ struct PipelineTimes {
 
 // The processes of a column move in lockstep, because they exchange rows for every panel. So each column of the grid
 // has one time: that of its slowest process with the most rows of any. Panels go along a row in a chain. A link passes
-// one panel after another, and meets no other messages. Time: O(panels Q). Errors: a size or a rate is not positive;
-// speeds that are not those of P Q processes.
+// one panel after another, and meets no other messages. Time: O(panels (Q + look-ahead)). Errors: a size or a rate is
+// not positive; a negative look-ahead; speeds that are not those of P Q processes.
 Result<PipelineTimes> pipeline(const PipelineQuestion& question);
 
 } // namespace kumihimo::lu

@@ -9,8 +9,9 @@
 namespace kumihimo::lu {
 namespace {
 
-// An operation of a tournament takes about as long as so many of a product: panels are narrow.
-constexpr double slowness_of_tournament = 6, slowness_of_solve = 1.5;
+// An operation of a tournament takes about as long as so many of a product: panels are narrow. So does a number of a
+// message: one of 8 bytes at 5 GB/s beside 20 GFLOPS.
+constexpr double slowness_of_tournament = 6, slowness_of_solve = 1.5, slowness_of_message = 32;
 
 double product(std::int64_t a, std::int64_t b, std::int64_t c) {
   return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
@@ -20,12 +21,22 @@ double product(std::int64_t a, std::int64_t b, std::int64_t c) {
 
 TiledFactorisation::TiledFactorisation(const TiledMatrix& matrix, const blas::Blas& blas, int threads,
                                        const Split& split)
-    : m_(matrix), blas_(blas), columns_(static_cast<std::int32_t>((matrix.n + matrix.block - 1) / matrix.block)),
+    : m_(matrix), blas_(blas), tiles_(static_cast<std::int32_t>((matrix.n + matrix.block - 1) / matrix.block)),
+      own_(place_after(tiles_ - 1) + (matrix.columns().owner(matrix.n) == matrix.part ? 1 : 0)),
       pivots_(static_cast<std::size_t>(matrix.n)) {
-  for (std::int32_t k = 0; k < columns_; ++k) {
-    Panel panel{
-        .first = k * m_.block, .width = std::min(m_.block, m_.n - k * m_.block), .moves = {}, .top = {}, .records = {}};
-    panel.records.resize(static_cast<std::size_t>(groups(panel)));
+  const bool is_sent = m_.parts > 1;
+  memory_.resize(static_cast<std::size_t>(is_sent ? std::min<std::int64_t>(panels_at_once, tiles_) : tiles_));
+  for (std::vector<double>& each : memory_)
+    each.resize(static_cast<std::size_t>(PanelMessage::length_of(m_.block, is_sent ? m_.n : 0)));
+  for (std::int32_t k = 0; k < tiles_; ++k) {
+    Panel panel;
+    panel.first = k * m_.block;
+    panel.width = std::min(m_.block, m_.n - panel.first);
+    panel.rows_below = m_.n - panel.first - panel.width;
+    panel.data = memory_[static_cast<std::size_t>(k) % memory_.size()].data();
+    panel.lower = is_sent ? panel.below() : of_panel(panel, panel.first + panel.width);
+    panel.leading_of_lower = is_sent ? std::max<std::int64_t>(1, panel.rows_below) : m_.leading;
+    if (owner_of(k) == m_.part) panel.records.resize(static_cast<std::size_t>(groups(panel)));
     panels_.push_back(std::move(panel));
   }
   const std::vector<Strip> all = strips(threads, split);
@@ -48,15 +59,26 @@ TiledFactorisation::Range TiledFactorisation::group(const Panel& panel, std::int
 }
 
 TiledFactorisation::Range TiledFactorisation::columns_of(std::int32_t begin, std::int32_t end) const {
-  return {std::min(m_.n, begin * m_.block), end > columns_ ? m_.n + 1 : std::min(m_.n, end * m_.block)};
+  const std::int64_t of_panels = m_.columns().count(m_.part, m_.n);
+  return {std::min(of_panels, begin * m_.block),
+          end == own_ ? m_.columns().count(m_.part) : std::min(of_panels, end * m_.block)};
+}
+
+std::int32_t TiledFactorisation::tile_at(std::int32_t place, std::int32_t part) const {
+  return std::min(part + place * m_.parts, tiles_);
+}
+
+std::int32_t TiledFactorisation::place_after(std::int32_t panel) const {
+  return panel < m_.part ? 0 : (panel - m_.part) / m_.parts + 1;
 }
 
 // Costs of a column of tiles are those of its updates, which are nearly all.
 std::vector<TiledFactorisation::Strip> TiledFactorisation::strips(int threads, const Split& split) const {
   std::vector<double> costs;
-  for (std::int32_t j = 0; j <= columns_; ++j) {
+  for (std::int32_t place = 0; place < own_; ++place) {
     double cost = 1;
-    for (std::int32_t k = 0; k < std::min(j, columns_); ++k) cost += operations(Step{Kind::update, k, j, j + 1});
+    for (std::int32_t k = 0; k < tile_at(place, m_.part); ++k)
+      cost += operations(Step{Kind::update, k, place, place + 1});
     costs.push_back(cost);
   }
   const std::vector<std::int32_t> owners = tasks::owners_of(costs, threads, split.static_share);
@@ -71,7 +93,7 @@ std::vector<TiledFactorisation::Strip> TiledFactorisation::strips(int threads, c
                        begin < of_threads ? turn++ % threads : tasks::any_thread});
   };
   cut(0, of_threads, split.static_group);
-  cut(of_threads, columns_ + 1, split.dynamic_group);
+  cut(of_threads, own_, split.dynamic_group);
   return found;
 }
 
@@ -79,11 +101,8 @@ void TiledFactorisation::build(int threads, const std::vector<Strip>& strips) {
   std::vector<std::int32_t> owners;
   for (const Strip& each : strips)
     owners.insert(owners.end(), static_cast<std::size_t>(each.end - each.begin), each.owner);
-  const auto owner_of = [&](std::int32_t column, std::int32_t number) {
-    const std::int32_t owner = owners[static_cast<std::size_t>(column)];
-    return owner == tasks::any_thread ? owner : (owner + number) % threads;
-  };
-  std::vector<std::vector<tasks::TaskId>> updated(static_cast<std::size_t>(columns_) + 1); // the last of each column
+  updates_.resize(static_cast<std::size_t>(tiles_));
+  std::vector<std::vector<tasks::TaskId>> updated(static_cast<std::size_t>(own_)); // the last of each column
   const auto add_update = [&](std::int32_t k, const Strip& strip, std::vector<tasks::TaskId> after) {
     for (std::int32_t j = strip.begin; j < strip.end; ++j) {
       const std::vector<tasks::TaskId>& last = updated[static_cast<std::size_t>(j)];
@@ -91,39 +110,76 @@ void TiledFactorisation::build(int threads, const std::vector<Strip>& strips) {
     }
     const tasks::TaskId task = add({Kind::update, k, strip.begin, strip.end}, strip.owner, after);
     for (std::int32_t j = strip.begin; j < strip.end; ++j) updated[static_cast<std::size_t>(j)] = {task};
+    updates_[static_cast<std::size_t>(k)].push_back(task);
   };
-  for (std::int32_t k = 0; k < columns_; ++k) {
-    const Panel& panel = panels_[static_cast<std::size_t>(k)];
-    const std::int32_t leaves = groups(panel);
-    std::vector<tasks::TaskId> best;
-    for (std::int32_t g = 0; g < leaves; ++g)
-      best.push_back(add({Kind::candidates, k, g}, owner_of(k, g), updated[static_cast<std::size_t>(k)]));
-    for (std::int32_t apart = 1; apart < leaves; apart *= 2)
-      for (std::int32_t g = 0; g + apart < leaves; g += 2 * apart)
-        best[static_cast<std::size_t>(g)] =
-            add({Kind::match, k, g, g + apart}, owner_of(k, g),
-                {best[static_cast<std::size_t>(g)], best[static_cast<std::size_t>(g + apart)]});
-    std::vector<tasks::TaskId> lower = {add({Kind::panel, k, 0}, owner_of(k, 0), {best.front()})};
-    const tasks::TaskId factored = lower.front();
-    for (std::int32_t g = 0; g < leaves; ++g)
-      if (const Range rows = group(panel, g); rows.end > panel.first + panel.width)
-        lower.push_back(add({Kind::lower, k, g}, owner_of(k, g), {factored}));
+  for (std::int32_t k = 0; k < tiles_; ++k) {
+    const std::int32_t after = place_after(k);
+    const bool is_own = owner_of(k) == m_.part;
+    std::vector<tasks::TaskId> made; // what updates wait for
+    if (is_own) {
+      const auto place = static_cast<std::size_t>(after - 1);
+      add_panel(k, threads, owners[place], updated[place], made);
+    }
+    if (m_.parts > 1) add_message(k, made);
     for (Strip strip : strips) {
-      strip.begin = std::max(strip.begin, k + 1);
-      if (strip.begin == k + 1 && strip.end > k + 1) { // the next panel does not wait for its neighbours
-        add_update(k, {k + 1, k + 2, strip.owner}, lower);
+      strip.begin = std::max(strip.begin, after);
+      if (strip.begin == after && strip.end > after) { // the next panel does not wait for its neighbours
+        add_update(k, {after, after + 1, strip.owner}, made);
         ++strip.begin;
       }
-      if (strip.begin < strip.end) add_update(k, strip, lower);
+      if (strip.begin < strip.end) add_update(k, strip, made);
     }
   }
 }
 
+// `owner`: of its column, which has the updates by `updated`.
+void TiledFactorisation::add_panel(std::int32_t k, int threads, std::int32_t owner, std::vector<tasks::TaskId> updated,
+                                   std::vector<tasks::TaskId>& made) {
+  const Panel& panel = panels_[static_cast<std::size_t>(k)];
+  const auto owner_of_group = [&](std::int32_t number) {
+    return owner == tasks::any_thread ? owner : (owner + number) % threads;
+  };
+  const std::int32_t leaves = groups(panel);
+  std::vector<tasks::TaskId> best;
+  for (std::int32_t g = 0; g < leaves; ++g) best.push_back(add({Kind::candidates, k, g}, owner_of_group(g), updated));
+  for (std::int32_t apart = 1; apart < leaves; apart *= 2)
+    for (std::int32_t g = 0; g + apart < leaves; g += 2 * apart)
+      best[static_cast<std::size_t>(g)] =
+          add({Kind::match, k, g, g + apart}, owner_of_group(g),
+              {best[static_cast<std::size_t>(g)], best[static_cast<std::size_t>(g + apart)]});
+  std::vector<tasks::TaskId> after = {best.front()};
+  add_users_of_memory(k, after);
+  made = {add({Kind::panel, k, 0}, owner_of_group(0), after)};
+  const tasks::TaskId factored = made.front();
+  for (std::int32_t g = 0; g < leaves; ++g)
+    if (const Range rows = group(panel, g); rows.end > panel.first + panel.width)
+      made.push_back(add({Kind::lower, k, g}, owner_of_group(g), {factored}));
+}
+
+// The updates by the panel whose memory this one gets. Its message has ended: messages follow each other.
+void TiledFactorisation::add_users_of_memory(std::int32_t k, std::vector<tasks::TaskId>& after) const {
+  const std::int64_t before = k - std::ssize(memory_);
+  if (before < 0) return;
+  const std::vector<tasks::TaskId>& updates = updates_[static_cast<std::size_t>(before)];
+  after.insert(after.end(), updates.begin(), updates.end());
+}
+
+// Messages follow each other, so all processes begin them in one order. `made`: of the panel, where it is this
+// process's; otherwise updates wait for the message.
+void TiledFactorisation::add_message(std::int32_t k, std::vector<tasks::TaskId>& made) {
+  std::vector<tasks::TaskId> after = made;
+  if (!messages_.empty()) after.push_back(messages_.back());
+  if (made.empty()) add_users_of_memory(k, after);
+  messages_.push_back(add({Kind::message, k}, tasks::no_thread, after));
+  if (made.empty()) made = {messages_.back()};
+}
+
 tasks::TaskId TiledFactorisation::add(const Step& step, std::int32_t owner, const std::vector<tasks::TaskId>& after) {
   steps_.push_back(step);
-  const double slowness = step.kind == Kind::update  ? 1
-                          : step.kind == Kind::lower ? slowness_of_solve
-                                                     : slowness_of_tournament;
+  const double slowness = step.kind == Kind::update    ? 1
+                          : step.kind == Kind::lower   ? slowness_of_solve
+                          : step.kind == Kind::message ? slowness_of_message
+                                                       : slowness_of_tournament;
   return graph_.add({slowness * operations(step), owner}, after);
 }
 
@@ -137,6 +193,7 @@ double TiledFactorisation::operations(const Step& s) const {
   }
   case Kind::match: return product(2 * width, width, width);
   case Kind::panel: return product(width, width, width);
+  case Kind::message: return product(width, below + width, 1);
   case Kind::lower: {
     const Range rows = group(panel, s.part);
     return product(rows.end - std::max(rows.begin, panel.first + width), width, width);
@@ -147,17 +204,18 @@ double TiledFactorisation::operations(const Step& s) const {
   return product(width + 2 * below, width, of.end - of.begin);
 }
 
-std::string TiledFactorisation::name_of(tasks::TaskId task) const {
-  const Step& s = step(task);
+std::string TiledFactorisation::name_of(const Step& s, std::int32_t part) const {
   switch (s.kind) {
   case Kind::candidates: return fmt::format("candidates of panel {}, rows {}", s.panel, s.part);
   case Kind::match: return fmt::format("match of panel {}, rows {} and {}", s.panel, s.part, s.other);
   case Kind::panel: return fmt::format("panel {}", s.panel);
   case Kind::lower: return fmt::format("L of panel {}, rows {}", s.panel, s.part);
+  case Kind::message: return fmt::format("message of panel {}", s.panel);
   case Kind::update: break;
   }
-  return s.other == s.part + 1 ? fmt::format("update of column {} by panel {}", s.part, s.panel)
-                               : fmt::format("update of columns {} to {} by panel {}", s.part, s.other - 1, s.panel);
+  const std::int32_t first = tile_at(s.part, part), last = tile_at(s.other - 1, part);
+  return first == last ? fmt::format("update of column {} by panel {}", first, s.panel)
+                       : fmt::format("update of columns {} to {} by panel {}", first, last, s.panel);
 }
 
 Status TiledFactorisation::run(tasks::TaskId task, int thread) {
@@ -167,17 +225,36 @@ Status TiledFactorisation::run(tasks::TaskId task, int thread) {
   case Kind::candidates: choose_candidates(panel, s.part); break;
   case Kind::match: match(panel, s.part, s.other); break;
   case Kind::panel: return factor(panel);
-  case Kind::lower: make_lower(panel, s.part); break;
-  case Kind::update: update(panel, columns_of(s.part, s.other), u_[static_cast<std::size_t>(thread)].data()); break;
+  case Kind::lower:
+    if (!panel.no_pivot()) make_lower(panel, s.part);
+    break;
+  case Kind::update:
+    if (!panel.no_pivot()) update(panel, columns_of(s.part, s.other), u_[static_cast<std::size_t>(thread)].data());
+    break;
+  case Kind::message: break;
   }
   return Nothing{};
+}
+
+Status TiledFactorisation::finish_message(tasks::TaskId task) {
+  Panel& panel = panels_[static_cast<std::size_t>(step(task).panel)];
+  if (const auto missing = panel.no_pivot()) return missing->error();
+  if (sender(task) != m_.part) set_pivots(panel);
+  return Nothing{};
+}
+
+void TiledFactorisation::set_pivots(Panel& panel) {
+  std::vector<std::int64_t> pivots;
+  for (std::int64_t k = 0; k < panel.width; ++k) pivots.push_back(static_cast<std::int64_t>(panel.pivots()[k]));
+  std::copy(pivots.begin(), pivots.end(), pivots_.begin() + panel.first);
+  panel.moves = moves_of(panel.first, pivots);
 }
 
 void TiledFactorisation::choose_candidates(Panel& panel, std::int32_t number) {
   const Range rows = group(panel, number);
   std::vector<double>& record = panel.records[static_cast<std::size_t>(number)];
   record.resize(static_cast<std::size_t>(candidate_record(panel.width)));
-  const PanelPart part{.a = at(rows.begin, panel.first),
+  const PanelPart part{.a = of_panel(panel, rows.begin),
                        .leading = m_.leading,
                        .rows = rows.end - rows.begin,
                        .width = panel.width,
@@ -198,31 +275,40 @@ Status TiledFactorisation::factor(Panel& panel) {
   const std::int64_t width = panel.width;
   const std::vector<std::int64_t> pivots = pivots_of(panel.first, rows_of_candidates(panel.records.front().data()));
   panel.records.clear();
-  std::copy(pivots.begin(), pivots.end(), pivots_.begin() + panel.first);
-  panel.moves = moves_of(panel.first, pivots);
-  panel.top.resize(static_cast<std::size_t>(width * width));
-  exchange(panel, panel.first, panel.first + width, panel.top.data());
-  if (const auto missing = factor_chosen(panel.top.data(), width, nullptr, 1, 0, panel.first, blas_))
-    return missing->error();
-  for (std::int64_t c = 0; c < width; ++c)
-    std::copy_n(panel.top.data() + c * width, width, at(panel.first, panel.first + c));
+  std::copy(pivots.begin(), pivots.end(), panel.pivots());
+  set_pivots(panel);
+  const std::int64_t column = m_.columns().local(panel.first);
+  exchange(panel, column, column + width, panel.top());
+  panel.missing()[0] = 0;
+  if (const auto missing = factor_chosen(panel.top(), width, nullptr, 1, 0, panel.first, blas_)) {
+    panel.set_missing(*missing);
+    return m_.parts > 1 ? Status(Nothing{}) : Status(missing->error()); // others wait for the message
+  }
+  for (std::int64_t c = 0; c < width; ++c) std::copy_n(panel.top() + c * width, width, at(panel.first, column + c));
   return Nothing{};
 }
 
 void TiledFactorisation::make_lower(const Panel& panel, std::int32_t number) {
   const Range rows = group(panel, number);
   const std::int64_t begin = std::max(rows.begin, panel.first + panel.width);
-  blas_.solve_upper_right(rows.end - begin, panel.width, panel.top.data(), panel.width, at(begin, panel.first),
-                          m_.leading);
+  blas_.solve_upper_right(rows.end - begin, panel.width, panel.top(), panel.width, of_panel(panel, begin), m_.leading);
+  if (m_.parts > 1) copy_lower(panel, begin, rows.end);
+}
+
+// Of some rows to the message.
+void TiledFactorisation::copy_lower(const Panel& panel, std::int64_t begin, std::int64_t end) {
+  double* const to = panel.below() + begin - panel.first - panel.width;
+  for (std::int64_t c = 0; c < panel.width; ++c)
+    std::copy_n(of_panel(panel, begin) + c * m_.leading, end - begin, to + c * panel.rows_below);
 }
 
 void TiledFactorisation::update(const Panel& panel, const Range& columns, double* u) {
   const auto [begin, end] = columns;
   const std::int64_t width = panel.width, below = panel.first + width;
   exchange(panel, begin, end, u);
-  blas_.solve_unit_lower(width, end - begin, panel.top.data(), width, u, width);
+  blas_.solve_unit_lower(width, end - begin, panel.top(), width, u, width);
   for (std::int64_t c = 0; c < end - begin; ++c) std::copy_n(u + c * width, width, at(panel.first, begin + c));
-  blas_.multiply(m_.n - below, end - begin, width, -1, at(below, panel.first), m_.leading, u, width, 1,
+  blas_.multiply(m_.n - below, end - begin, width, -1, panel.lower, panel.leading_of_lower, u, width, 1,
                  at(below, begin), m_.leading);
 }
 

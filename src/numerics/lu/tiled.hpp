@@ -1,14 +1,19 @@
-// LU with tournament pivoting as a graph of tasks on the columns of tiles of one process's matrix (CALU on a node: S.
-// Donfack, L. Grigori, A. K. Gupta, Adapting communication-avoiding LU and QR factorizations to multicore
-// architectures, IPDPS 2010).
+// LU with tournament pivoting as a graph of tasks on the columns of tiles of a process (CALU on a node: S. Donfack, L.
+// Grigori, A. K. Gupta, Adapting communication-avoiding LU and QR factorizations to multicore architectures, IPDPS
+// 2010).
 //
 // A step k chooses the rows of panel k by a tournament whose leaves are groups of rows, exchanges and factors them,
 // makes L of the groups below, and updates each column of tiles behind the panel: row exchange, triangular solve,
 // product. The tree is the same whatever the number of threads, and so are the pivots.
+//
+// Columns of tiles may belong to several processes, each of which has all rows and a graph of its own. The owner of a
+// panel makes it, and a message brings it to the others, which update their columns.
 #pragma once
 
 #include "base/result.hpp"
 #include "blas/blas.hpp"
+#include "lu/block_cyclic.hpp"
+#include "lu/panel_message.hpp"
 #include "lu/row_moves.hpp"
 #include "tasks/task_graph.hpp"
 
@@ -21,20 +26,26 @@ namespace kumihimo::lu {
 
 inline constexpr std::int64_t leaf_rows = 1024; // of a tournament
 
-// Stored by columns: n rows, n + 1 columns, of which the last is the right side.
+// Stored by columns: n rows and, of n + 1 columns of which the last is the right side, those of one of some processes,
+// as BlockCyclic{n + 1, block, parts} deals them.
 struct TiledMatrix {
   double* a = nullptr;
   std::int64_t leading = 1, n = 0, block = 1;
+  std::int32_t part = 0, parts = 1;
+
+  BlockCyclic columns() const { return {n + 1, block, parts}; }
 };
 
 class TiledFactorisation {
  public:
-  enum class Kind : std::uint8_t { candidates, match, panel, lower, update };
-  static constexpr std::string_view kind_names[] = {"candidates", "match", "panel", "lower", "update"};
+  // A message brings a panel to all processes, where there are several.
+  enum class Kind : std::uint8_t { candidates, match, panel, lower, update, message };
+  static constexpr std::string_view kind_names[] = {"candidates", "match", "panel", "lower", "update", "message"};
+  static constexpr std::int64_t panels_at_once = 4; // that have memory, where there are several processes
   struct Step {
     Kind kind = Kind::panel;
     std::int32_t panel = 0;
-    std::int32_t part = 0;  // group of rows, or first column of tiles
+    std::int32_t part = 0;  // group of rows, or first column of tiles of this process
     std::int32_t other = 0; // of a match: the other group; of an update: the end of its columns of tiles
   };
 
@@ -50,20 +61,29 @@ class TiledFactorisation {
 
   const tasks::TaskGraph& graph() const { return graph_; }
   const Step& step(tasks::TaskId task) const { return steps_[static_cast<std::size_t>(task)]; }
-  std::string name_of(tasks::TaskId task) const; // "update of columns 4 to 7 by panel 3"
-  double operations(const Step& step) const;     // about: the larger terms
+  // "update of columns 4 to 7 by panel 3"; of process `part`, whose steps have the same form.
+  std::string name_of(const Step& step, std::int32_t part) const;
+  std::string name_of(tasks::TaskId task) const { return name_of(step(task), m_.part); }
+  double operations(const Step& step) const; // about: the larger terms
 
-  // Error: a column has no pivot.
+  // Error: a column has no pivot, where there is one process. Where there are several, finish_message() has it.
   Status run(tasks::TaskId task, int thread);
+
+  // Of a task that is a message: what goes from the panel's owner to all.
+  PanelMessage message(tasks::TaskId task) const { return panels_[static_cast<std::size_t>(step(task).panel)]; }
+  std::int32_t sender(tasks::TaskId task) const { return owner_of(step(task).panel); }
+  // It has come, or is sent. Error: a column has no pivot.
+  Status finish_message(tasks::TaskId task);
 
   // After all tasks: row k was exchanged with pivots()[k]. Columns of L do not have the exchanges of later panels.
   const std::vector<std::int64_t>& pivots() const { return pivots_; }
 
  private:
-  struct Panel {
-    std::int64_t first = 0, width = 0;
+  struct Panel : PanelMessage {
+    std::int64_t first = 0;
     RowMoves moves;
-    std::vector<double> top;                  // L and U of the diagonal block
+    const double* lower = nullptr; // L below the diagonal block: in the matrix, or in the message
+    std::int64_t leading_of_lower = 1;
     std::vector<std::vector<double>> records; // candidates of each group
   };
   struct Range { // of rows or columns of the matrix
@@ -72,29 +92,43 @@ class TiledFactorisation {
 
   std::int32_t groups(const Panel& panel) const;
   Range group(const Panel& panel, std::int32_t number) const;
-  Range columns_of(std::int32_t begin, std::int32_t end) const; // of tiles
-  double* at(std::int64_t i, std::int64_t j) const { return m_.a + i + j * m_.leading; }
+  Range columns_of(std::int32_t begin, std::int32_t end) const; // of tiles of this process, its own columns
+  double* at(std::int64_t i, std::int64_t j) const { return m_.a + i + j * m_.leading; } // j: of this process
+  double* of_panel(const Panel& panel, std::int64_t i) const { return at(i, m_.columns().local(panel.first)); }
+  std::int32_t owner_of(std::int32_t tile) const { return tile % m_.parts; }
+  std::int32_t tile_at(std::int32_t place, std::int32_t part) const; // the right side is tile tiles_
+  std::int32_t place_after(std::int32_t panel) const;                // of the first tile of this process behind it
+  void set_pivots(Panel& panel);
 
   struct Strip { // columns of tiles that are updated together
     std::int32_t begin = 0, end = 0, owner = tasks::any_thread;
   };
   std::vector<Strip> strips(int threads, const Split& split) const;
   void build(int threads, const std::vector<Strip>& strips);
+  void add_panel(std::int32_t k, int threads, std::int32_t owner, std::vector<tasks::TaskId> updated,
+                 std::vector<tasks::TaskId>& made);
+  void add_message(std::int32_t k, std::vector<tasks::TaskId>& made);
+  void add_users_of_memory(std::int32_t k, std::vector<tasks::TaskId>& after) const;
   tasks::TaskId add(const Step& step, std::int32_t owner, const std::vector<tasks::TaskId>& after);
   void choose_candidates(Panel& panel, std::int32_t number);
   void match(Panel& panel, std::int32_t number, std::int32_t other);
   Status factor(Panel& panel);
   void make_lower(const Panel& panel, std::int32_t number);
+  void copy_lower(const Panel& panel, std::int64_t begin, std::int64_t end);
   void update(const Panel& panel, const Range& columns, double* u);
   void exchange(const Panel& panel, std::int64_t begin, std::int64_t end, double* u);
 
   TiledMatrix m_;
   const blas::Blas& blas_;
-  std::int32_t columns_; // of tiles; the right side is one more
+  std::int32_t tiles_; // columns of tiles of all processes; the right side is one more
+  std::int32_t own_;   // of this process, with the right side where it is here
   tasks::TaskGraph graph_;
   std::vector<Step> steps_;
   std::vector<Panel> panels_;
-  std::vector<std::vector<double>> u_; // of each thread: rows of U of an update
+  std::vector<std::vector<double>> memory_;         // of panels, which go round
+  std::vector<tasks::TaskId> messages_;             // of each panel, where there are several processes
+  std::vector<std::vector<tasks::TaskId>> updates_; // by each panel
+  std::vector<std::vector<double>> u_;              // of each thread: rows of U of an update
   std::vector<std::int64_t> pivots_;
 };
 

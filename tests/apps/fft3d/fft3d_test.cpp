@@ -11,6 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include <complex>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <string>
@@ -208,7 +211,8 @@ TEST(FftOverRanks, ExchangesWithinRowsAndColumnsAreMeasured) {
       distributed_fft::TransformWay way;
       way.kind = kind_of_exchange;
       way.exchange = problem.exchange;
-      const std::vector<distributed_fft::ExchangeTime> times = TRY(choose_exchange(problem, 10, way, *runtime));
+      const std::vector<distributed_fft::ExchangeTime> times =
+          TRY(choose_exchange(problem, 10, "", way, *runtime)).times;
       EXPECT_GE(times.size(), 3U) << request.option("decomposition");
       for (const distributed_fft::ExchangeTime& each : times) EXPECT_GE(each.seconds, times[0].seconds);
       EXPECT_EQ(way.exchange, times.at(0).exchange);
@@ -218,6 +222,112 @@ TEST(FftOverRanks, ExchangesWithinRowsAndColumnsAreMeasured) {
     const auto [status, printed] = run_processes(6, false, 1, work, {0, 0, 0, 1, 1, 1});
     ASSERT_TRUE(status.ok()) << status.error().sentence();
     EXPECT_EQ(std::set<std::string>(chosen.begin(), chosen.end()).size(), 1U);
+  }
+}
+
+// What ranks chose in one run, on two nodes.
+struct Choices {
+  std::set<std::string> names; // of all ranks
+  std::vector<distributed_fft::ExchangeTime> times;
+  bool is_from_wisdom = false;
+  std::string error;
+};
+Choices choose(const std::string& folder, double budget, const char* size = "7x9x8",
+               std::vector<std::int64_t> nodes = {0, 0, 0, 1, 1, 1}) {
+  application::ApplicationRequest request = request_of(size, "none");
+  request.options["exchange"] = "auto";
+  std::vector<std::string> names(6);
+  Choices found;
+  const auto [status, printed] = run_processes(
+      6, false, 1,
+      [&](Processes& processes) -> Status {
+        std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+        const FftProblem problem = TRY(problem_of(request, 6));
+        distributed_fft::TransformWay way;
+        way.exchange = problem.exchange;
+        const ChosenExchange chosen = TRY(choose_exchange(problem, budget, folder, way, *runtime));
+        names[static_cast<std::size_t>(runtime->rank())] = way.exchange;
+        if (runtime->rank() > 0) return Nothing{};
+        found = {{}, chosen.times, chosen.is_from_wisdom, chosen.kept ? "" : chosen.kept.error().sentence()};
+        return Nothing{};
+      },
+      nodes);
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+  found.names = {names.begin(), names.end()};
+  return found;
+}
+
+std::string only_file(const std::filesystem::path& folder) {
+  for (const auto& each : std::filesystem::directory_iterator(folder))
+    if (each.path().extension() == ".json") return each.path();
+  return {};
+}
+
+json read_json(const std::string& path) { return json::parse(std::ifstream(path)); }
+
+TEST(KeptExchanges, TheNextRunChoosesWithoutMeasurements) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "kept_exchanges";
+  std::filesystem::remove_all(folder);
+  const Choices first = choose(folder, 10);
+  EXPECT_FALSE(first.is_from_wisdom);
+  EXPECT_EQ(first.error, "");
+  ASSERT_GE(first.times.size(), 3U);
+
+  const std::string path = only_file(folder);
+  json file = read_json(path);
+  ASSERT_EQ(file["choices"].size(), 1U);
+  EXPECT_EQ(file["choices"][0]["exchange"], first.times[0].exchange);
+  EXPECT_EQ(file["choices"][0]["cut_short"], false);
+  const Choices second = choose(folder, 10);
+  EXPECT_TRUE(second.is_from_wisdom);
+  EXPECT_EQ(second.names, first.names);
+  EXPECT_EQ(second.times.size(), first.times.size());
+
+  // The file is what decides: all ranks do as it says.
+  file["choices"][0]["measured"] = {{{"exchange", "bruck"}, {"seconds", 1e-9}}};
+  std::ofstream(path) << file;
+  EXPECT_EQ(choose(folder, 10).names, std::set<std::string>{"bruck"});
+  for (const json& measured : {json::array(), json("bruck"), json({{{"exchange", "none"}, {"seconds", 1e-9}}})}) {
+    file["choices"][0]["measured"] = measured;
+    std::ofstream(path) << file;
+    EXPECT_FALSE(choose(folder, 10).is_from_wisdom) << measured;
+  }
+
+  // Another grid, and other nodes, are cases of their own.
+  EXPECT_FALSE(choose(folder, 10, "7x9x6").is_from_wisdom);
+  EXPECT_FALSE(choose(folder, 10, "7x9x8", {0, 1, 1, 1, 1, 1}).is_from_wisdom);
+  EXPECT_TRUE(choose(folder, 10, "7x9x8", {5, 5, 5, 2, 2, 2}).is_from_wisdom);
+  EXPECT_EQ(read_json(path)["choices"].size(), 3U);
+}
+
+TEST(KeptExchanges, ALargerBudgetMeasuresWhatTimeWasUpFor) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "cut_exchanges";
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(choose(folder, 0).times.size(), 1U);
+  EXPECT_TRUE(choose(folder, 0).is_from_wisdom);
+  const Choices larger = choose(folder, 10);
+  EXPECT_FALSE(larger.is_from_wisdom);
+  EXPECT_GE(larger.times.size(), 3U);
+  EXPECT_TRUE(choose(folder, 0).is_from_wisdom);
+  EXPECT_EQ(choose(folder, 0).times.size(), larger.times.size());
+}
+
+TEST(KeptExchanges, ADamagedFileIsLeftAsItIs) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "damaged_exchanges";
+  std::filesystem::remove_all(folder);
+  static_cast<void>(choose(folder, 0));
+  const std::string path = only_file(folder);
+  json other = read_json(path);
+  other["machine"]["processor"] = "another one";
+  for (const std::string& text : {std::string("{"), other.dump()}) {
+    std::ofstream(path) << text;
+    const Choices found = choose(folder, 10);
+    EXPECT_FALSE(found.is_from_wisdom);
+    EXPECT_GE(found.times.size(), 3U);
+    EXPECT_NE(found.error.find("a file of exchanges cannot be used (got " + path + ")"), std::string::npos)
+        << found.error;
+    std::ifstream file(path);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), text);
   }
 }
 

@@ -3,7 +3,9 @@
 #include "applications.hpp"
 #include "loopback/run_application.hpp"
 #include "lu_app/check.hpp"
+#include "lu_app/task_factorisation.hpp"
 #include "lu_app/unequal_nodes.hpp"
+#include "threads/team.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -53,7 +55,7 @@ TEST_F(LuOverRanks, FactorsOnEveryGridAreThoseOfTheMatrix) {
        {std::pair{1, "1x1"}, {2, "1x2"}, {2, "2x1"}, {3, "3x1"}, {4, "2x2"}, {6, "2x3"}, {6, "3x2"}, {8, "2x4"}})
     for (const char* variant : {"rows", "tournament"})
       for (int round = 0; round < 4; ++round) {
-        const std::int64_t n = draw(8, 90), block = draw(1, 24), lookahead = draw(0, 1);
+        const std::int64_t n = draw(8, 90), block = draw(1, 24), lookahead = draw(0, 8);
         const Result<json> found = run(task_of(variant, n, {{"grid", grid}, {"seed", fmt::format("{}", seed)}},
                                                {{"block", block}, {"lookahead", lookahead}}),
                                        ranks, seed++);
@@ -64,13 +66,56 @@ TEST_F(LuOverRanks, FactorsOnEveryGridAreThoseOfTheMatrix) {
       }
 }
 
+// The factors and pivots of a run on P x Q ranks.
+struct Factored {
+  std::vector<double> lu;
+  std::vector<std::int64_t> pivots;
+};
+Factored factored(std::int32_t p, std::int32_t q, int lookahead, LuVariant::Pivoting pivoting) {
+  Factored found;
+  const auto [status, printed] = run_processes(p * q, false, 5, [&](Processes& processes) -> Status {
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    const LuProblem problem{.n = 157, .block = 8, .p = p, .q = q, .file = {}};
+    LuRequest request;
+    request.broadcast = "chain";
+    request.pivoting = pivoting;
+    request.lookahead = lookahead;
+    std::shared_ptr<const blas::Blas> blas = TRY(blas::Blas::open(with_blas(json::object()).value("blas", ""), "blas"));
+    ProcessGrid grid = TRY(ProcessGrid::make(q, *runtime));
+    std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
+    if (Status s = factors->accept_messages(processes); !s) return s;
+    if (Status s = factors->factor(); !s) return s;
+    std::vector<double> lu = TRY(gathered(*factors, *runtime));
+    if (processes.rank() == 0) found = {std::move(lu), factors->pivots()};
+    return Nothing{};
+  });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+  return found;
+}
+
+// Every column has the same updates in the same order.
+TEST_F(LuOverRanks, EveryLookAheadHasTheBitsOfNone) {
+  for (const auto pivoting : {LuVariant::Pivoting::rows, LuVariant::Pivoting::tournament})
+    for (const auto& [p, q] : {std::pair{1, 1}, {1, 2}, {1, 5}, {3, 1}, {2, 2}, {2, 3}}) {
+      const Factored plain = factored(p, q, 0, pivoting);
+      ASSERT_EQ(plain.lu.size(), std::size_t{157 * 157});
+      for (const int lookahead : {1, 2, 3, 5, 8}) {
+        const Factored ahead = factored(p, q, lookahead, pivoting);
+        EXPECT_EQ(ahead.pivots, plain.pivots) << p << "x" << q << " look-ahead " << lookahead;
+        EXPECT_EQ(ahead.lu, plain.lu) << p << "x" << q << " look-ahead " << lookahead;
+      }
+    }
+}
+
 TEST_F(LuOverRanks, RanksMayOutnumberBlocks) {
   for (const char* variant : {"rows", "tournament"})
-    for (const char* grid : {"2x4", "4x2", "8x1", "1x8"}) {
-      const Result<json> found = run(task_of(variant, 9, {{"grid", grid}}, {{"block", 5}}), 8, 3);
-      ASSERT_TRUE(found.ok()) << found.error().sentence();
-      EXPECT_TRUE((*found)["checked"]["right"]) << grid << (*found)["checked"];
-    }
+    for (const char* grid : {"2x4", "4x2", "8x1", "1x8"})
+      for (const int lookahead : {1, 8}) {
+        const Result<json> found =
+            run(task_of(variant, 9, {{"grid", grid}}, {{"block", 5}, {"lookahead", lookahead}}), 8, 3);
+        ASSERT_TRUE(found.ok()) << found.error().sentence();
+        EXPECT_TRUE((*found)["checked"]["right"]) << grid << (*found)["checked"];
+      }
 }
 
 TEST_F(LuOverRanks, EveryBroadcastBringsThePanel) {
@@ -162,11 +207,96 @@ TEST_F(LuOverRanks, TasksHaveTheSequentialPivotsUnderEverySchedule) {
     }
 }
 
-TEST_F(LuOverRanks, TasksAreOfOneRankAndNoiseOfTasks) {
-  const Result<json> ranks = run(task_of("tasks", 40, json::object()), 2);
-  ASSERT_FALSE(ranks.ok());
-  EXPECT_EQ(ranks.error().sentence(),
-            "tasks runs on the threads of one rank (got 2 ranks); use --ranks 1 and --threads");
+// Every rank has whole columns; panels come by messages beside tasks.
+TEST_F(LuOverRanks, TasksOfSeveralRanksHaveTheSequentialPivots) {
+  std::uint64_t seed = 20;
+  for (const char* variant : {"tasks", "tasks_static", "tasks_dynamic"})
+    for (const std::int32_t ranks : {2, 3, 5})
+      for (const auto& [n, block] : {std::pair{5, 5}, {9, 2}, {50, 8}, {96, 8}, {131, 16}, {131, 3}})
+        for (const char* broadcast : {"chain", "binomial"}) {
+          if (n < ranks) continue;
+          const json options = {{"noise", "100us/1ms"}, {"seed", "3"}, {"broadcast", broadcast}};
+          const Result<json> found = run(task_of(variant, n, options, {{"block", block}}), ranks, seed++);
+          const std::string at = fmt::format("{} on {} ranks, {} rows in blocks of {}", variant, ranks, n, block);
+          ASSERT_TRUE(found.ok()) << at << found.error().sentence();
+          const json& checked = (*found)["checked"];
+          EXPECT_TRUE(checked["right"]) << at << checked;
+          EXPECT_EQ(checked["different_pivots"], 0) << at;
+          EXPECT_EQ((*found)["facts"]["grid of ranks"], fmt::format("1x{}", ranks));
+        }
+}
+
+// The factors and pivots by tasks, on rank 0.
+Factored factored_by_tasks(std::int32_t ranks, int threads, double static_share) {
+  Factored found;
+  const auto [status, printed] = run_processes(ranks, false, 5, [&](Processes& processes) -> Status {
+    const threads::TeamSize team(threads);
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    const LuProblem problem{.n = 157, .block = 8, .p = 1, .q = ranks, .file = {}};
+    LuRequest request;
+    request.broadcast = "chain";
+    request.pivoting = LuVariant::Pivoting::tiles;
+    request.split = {static_share, 1, 1};
+    std::shared_ptr<const blas::Blas> blas = TRY(blas::Blas::open(with_blas(json::object()).value("blas", ""), "blas"));
+    ProcessGrid grid = TRY(ProcessGrid::make(ranks, *runtime));
+    std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
+    if (Status s = factors->accept_messages(processes); !s) return s;
+    (void)TRY(factor_by_tasks(*factors, problem, request, *blas));
+    std::vector<double> lu = TRY(gathered(*factors, *runtime));
+    if (processes.rank() == 0) found = {std::move(lu), factors->pivots()};
+    return Nothing{};
+  });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+  return found;
+}
+
+TEST_F(LuOverRanks, TasksHaveTheBitsOfOneRankOnAnyNumber) {
+  const Factored alone = factored_by_tasks(1, 1, 0);
+  ASSERT_EQ(alone.lu.size(), std::size_t{157 * 157});
+  for (const std::int32_t ranks : {1, 2, 3, 4})
+    for (const int threads : {1, 2})
+      for (const double share : {0.0, 0.6, 1.0}) {
+        const Factored found = factored_by_tasks(ranks, threads, share);
+        EXPECT_EQ(found.pivots, alone.pivots) << ranks << " ranks, " << threads << " threads";
+        EXPECT_EQ(found.lu, alone.lu) << ranks << " ranks, " << threads << " threads, share " << share;
+      }
+}
+
+TEST_F(LuOverRanks, ATimelineHasTheThreadsOfAllRanks) {
+  const Result<json> found = run(task_of("tasks", 60, {{"noise", "100us/1ms"}}, {{"block", 8}}), 3);
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  const json& timeline = (*found)["timeline"];
+  const std::size_t tasks = timeline["tasks"].size();
+  EXPECT_EQ(timeline["lanes"].size(), timeline["threads"]);
+  EXPECT_EQ(timeline["lanes"][0], "rank 0, thread 0");
+  EXPECT_EQ(timeline["kind_of_task"].size(), tasks);
+  std::vector<int> runs(tasks);
+  for (const json& event : timeline["events"]) {
+    ++runs[event[1].get<std::size_t>()];
+    EXPECT_LT(event[0], timeline["threads"]);
+    EXPECT_LT(event[5].get<int>(), static_cast<int>(tasks));
+  }
+  for (std::size_t task = 0; task < tasks; ++task) {
+    const bool is_message = timeline["tasks"][task].get<std::string>().starts_with("message of panel ");
+    EXPECT_EQ(runs[task], is_message ? 0 : 1) << timeline["tasks"][task];
+  }
+}
+
+TEST_F(LuOverRanks, RanksOfTasksShareColumnsAlone) {
+  const Result<json> grid = run(task_of("tasks", 40, {{"grid", "2x2"}}), 4);
+  ASSERT_FALSE(grid.ok());
+  EXPECT_EQ(grid.error().sentence(),
+            "tasks keeps whole columns on each rank, on a grid of 1x4 (got 2x2); leave grid out");
+  for (const char* variant : {"tasks_openmp", "tasks_tbb"}) {
+    const Result<json> ranks = run(task_of(variant, 40, json::object()), 2);
+    ASSERT_FALSE(ranks.ok());
+    EXPECT_EQ(ranks.error().sentence(), fmt::format("{} runs on the threads of one rank (got 2 ranks); use --ranks 1 "
+                                                    "and --threads, or --variant tasks",
+                                                    variant));
+  }
+}
+
+TEST_F(LuOverRanks, NoiseIsOfTasks) {
   const Result<json> noise = run(task_of("rows", 40, {{"noise", "1ms/10ms"}}), 1);
   ASSERT_FALSE(noise.ok());
   EXPECT_EQ(noise.error().sentence(), "rows takes no noise; leave it out, or use --variant tasks");
@@ -183,9 +313,19 @@ TEST_F(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
       EXPECT_EQ(found.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix");
       EXPECT_EQ(found.error().kind, Error::Kind::failed);
     }
-  const Result<json> tasks = run(task_of("tasks", 20, {{"matrix", "singular"}}, {{"block", 3}}), 1);
-  ASSERT_FALSE(tasks.ok());
-  EXPECT_EQ(tasks.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix");
+  for (const int lookahead : {0, 2, 3, 8})
+    for (const char* grid : {"1x4", "2x2", "4x1"}) {
+      const Result<json> found = run(
+          task_of("rows", 20, {{"matrix", "singular"}, {"grid", grid}}, {{"block", 3}, {"lookahead", lookahead}}), 4);
+      ASSERT_FALSE(found.ok());
+      EXPECT_EQ(found.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix")
+          << grid << lookahead;
+    }
+  for (const std::int32_t ranks : {1, 2, 5}) {
+    const Result<json> tasks = run(task_of("tasks", 20, {{"matrix", "singular"}}, {{"block", 3}}), ranks);
+    ASSERT_FALSE(tasks.ok());
+    EXPECT_EQ(tasks.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix");
+  }
 }
 
 TEST_F(LuOverRanks, ReadsAListOfProblems) {

@@ -5,12 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <numeric>
 #include <random>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::tasks {
@@ -37,7 +39,7 @@ bool is_here(const NamedSchedule& each) {
 }
 
 // Columns of tasks as those of a factorisation: the first part of them is static.
-TaskGraph random_graph(std::mt19937& random, std::int32_t size, double share, int threads) {
+TaskGraph random_graph(std::mt19937& random, std::int32_t size, double share, int threads, double messages = 0) {
   std::vector<double> costs(static_cast<std::size_t>(size));
   for (double& each : costs) each = std::uniform_real_distribution<double>(0.1, 10)(random);
   const std::vector<std::int32_t> owners = owners_of(costs, threads, share);
@@ -46,7 +48,9 @@ TaskGraph random_graph(std::mt19937& random, std::int32_t size, double share, in
     std::vector<TaskId> after;
     const int count = id == 0 ? 0 : std::uniform_int_distribution<int>(0, 4)(random);
     for (int i = 0; i < count; ++i) after.push_back(std::uniform_int_distribution<TaskId>(0, id - 1)(random));
-    graph.add({costs[static_cast<std::size_t>(id)], owners[static_cast<std::size_t>(id)]}, after);
+    const bool is_message = std::bernoulli_distribution(messages)(random);
+    const std::int32_t owner = is_message ? no_thread : owners[static_cast<std::size_t>(id)];
+    graph.add({costs[static_cast<std::size_t>(id)], owner}, after);
   }
   return graph;
 }
@@ -140,24 +144,70 @@ TEST(Schedules, OneThreadGoesByCriticalPaths) {
   EXPECT_EQ(order, (std::vector<TaskId>{0, 2, 1}));
 }
 
-TEST(Schedules, ThePollIsCalledBetweenTasksByTheCaller) {
-  std::mt19937 random(3);
-  const TaskGraph graph = random_graph(random, 100, 0.5, 3);
-  const std::thread::id caller = std::this_thread::get_id();
-  std::atomic<int> polls = 0;
-  const TaskWork nothing = [](TaskId, int) { return Status(Nothing{}); };
-  const Result<TaskLog> log = run_tasks(graph, 3, nothing, [&]() -> Status {
-    EXPECT_EQ(std::this_thread::get_id(), caller);
-    ++polls;
+// Messages that end some polls after they began, in a random order.
+class DelayedMessages final : public TaskMessages {
+ public:
+  explicit DelayedMessages(const TaskGraph& graph, std::int64_t broken_poll = -1)
+      : graph_(graph), broken_poll_(broken_poll), caller_(std::this_thread::get_id()) {}
+  Status begin(TaskId task) override {
+    EXPECT_EQ(graph_.task(task).owner, no_thread);
+    EXPECT_EQ(std::this_thread::get_id(), caller_);
+    under_way_.emplace_back(task, std::uniform_int_distribution<int>(0, 20)(random_));
     return Nothing{};
-  });
-  ASSERT_TRUE(log.ok());
-  std::int64_t of_caller = 0;
-  for (const TaskEvent& each : log->events) of_caller += each.thread == 0;
-  EXPECT_GE(polls, of_caller);
-  const Result<TaskLog> stopped = run_tasks(graph, 2, nothing, [] { return Status(failed("the network is gone")); });
-  ASSERT_FALSE(stopped.ok());
-  EXPECT_EQ(stopped.error().sentence(), "the network is gone");
+  }
+  Status poll(std::vector<TaskId>& ended) override {
+    EXPECT_EQ(std::this_thread::get_id(), caller_);
+    if (polls++ == broken_poll_) return failed("the network is gone");
+    std::erase_if(under_way_, [&](std::pair<TaskId, int>& each) {
+      if (each.second-- > 0) return false;
+      ended.push_back(each.first);
+      return true;
+    });
+    return Nothing{};
+  }
+  std::int64_t polls = 0;
+
+ private:
+  const TaskGraph& graph_;
+  std::int64_t broken_poll_;
+  std::thread::id caller_;
+  std::mt19937 random_{5};
+  std::vector<std::pair<TaskId, int>> under_way_;
+};
+
+TEST(Schedules, MessagesGoOnBesideTasks) {
+  std::mt19937 random(3);
+  for (const int threads : {1, 2, 3})
+    for (const double share : {0.0, 0.5, 1.0}) {
+      const TaskGraph graph = random_graph(random, 300, share, threads, 0.2);
+      std::atomic<int> runs = 0;
+      const auto work = [&](TaskId task, int) -> Status {
+        EXPECT_NE(graph.task(task).owner, no_thread);
+        ++runs;
+        return Nothing{};
+      };
+      DelayedMessages messages(graph);
+      const Result<TaskLog> log = run_tasks(graph, threads, work, &messages);
+      ASSERT_TRUE(log.ok()) << log.error().sentence();
+      const Status checked = check(*log, graph);
+      EXPECT_TRUE(checked.ok()) << checked.error().sentence();
+      const auto sent = std::ranges::count(log->events, no_thread, &TaskEvent::thread);
+      EXPECT_GT(sent, 30);
+      EXPECT_EQ(runs + sent, 300);
+      EXPECT_GE(messages.polls, std::ranges::count(log->events, 0, &TaskEvent::thread));
+    }
+}
+
+TEST(Schedules, ABrokenMessageEndsTheRun) {
+  std::mt19937 random(4);
+  const TaskGraph graph = random_graph(random, 100, 0.5, 2, 0.2);
+  for (const std::int64_t poll : {0, 7}) {
+    DelayedMessages messages(graph, poll);
+    const TaskWork nothing = [](TaskId, int) { return Status(Nothing{}); };
+    const Result<TaskLog> stopped = run_tasks(graph, 2, nothing, &messages);
+    ASSERT_FALSE(stopped.ok());
+    EXPECT_EQ(stopped.error().sentence(), "the network is gone");
+  }
 }
 
 // A static task waits for its owner; a dynamic one does not.
@@ -215,17 +265,36 @@ TEST(Sabotage, TheCheckFindsWhatRunsTwiceNeverOrElsewhere) {
       .events = {{.task = 0, .thread = 0, .begin = 0, .end = 5}, {.task = 1, .thread = 1, .begin = 1, .end = 6}},
       .end = 6};
   ASSERT_TRUE(check(right, graph).ok());
-  TaskLog twice = right, never = right, elsewhere = right, at_once = right, unknown = right;
+  TaskLog twice = right, never = right, elsewhere = right, at_once = right, unknown = right, as_message = right;
   twice.events[1].task = 0;
   never.events.pop_back();
   elsewhere.events[1].thread = 0;
   elsewhere.events[1].begin = 5;
   at_once.events[1].thread = 0;
   unknown.events[1].task = 2;
-  for (const TaskLog* const each : {&twice, &never, &elsewhere, &at_once, &unknown})
+  as_message.events[1].thread = no_thread;
+  for (const TaskLog* const each : {&twice, &never, &elsewhere, &at_once, &unknown, &as_message})
     EXPECT_FALSE(check(*each, graph).ok());
   EXPECT_FALSE(check(at_once, graph, false).ok());
   EXPECT_TRUE(check(elsewhere, graph, false).ok());
+}
+
+TEST(Sabotage, TheCheckFindsAMessageOnAThread) {
+  TaskGraph graph;
+  graph.add({1, no_thread}, {});
+  graph.add({1, 0}, std::vector<TaskId>{0});
+  TaskLog log{.threads = 1,
+              .events = {{.task = 0, .thread = no_thread, .begin = 0, .end = 5},
+                         {.task = 1, .thread = 0, .begin = 6, .end = 8}},
+              .end = 8};
+  ASSERT_TRUE(check(log, graph).ok());
+  add_waits(log, graph);
+  EXPECT_EQ(log.events[1].idle, 6);
+  EXPECT_EQ(log.events[1].waited_for, 0);
+  log.events[0].thread = 0;
+  EXPECT_FALSE(check(log, graph).ok());
+  log.events[0] = {.task = 0, .thread = no_thread, .begin = 5, .end = 0};
+  EXPECT_FALSE(check(log, graph).ok());
 }
 
 TEST(InjectedNoises, AreReadAndRefused) {

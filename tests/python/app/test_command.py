@@ -145,16 +145,30 @@ def test_lu_by_tasks_shows_who_waited_for_whom(kumihimo, tmp_path: Path) -> None
     data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
     timelines = [data[f"tasks-{number}-timeline"] for number in range(3)]
     noisy = [[any("injected noise" in note for note in notes) for notes in each["notes"]] for each in timelines]
-    assert [each["ranks"] for each in timelines] == [[0, 1]] * 3
+    assert [each["ranks"] for each in timelines] == [["0", "1"]] * 3
     assert any(of_1 for _, of_1 in noisy), "on a busy machine thread 0 may do all that is dynamic"
     assert not any(of_0 for of_0, _ in noisy)
 
 
-def test_lu_by_tasks_is_of_one_rank(kumihimo) -> None:
+def test_noise_of_lu_is_of_tasks(kumihimo) -> None:
     refused = kumihimo("app", "lu", "--size", "200", "--variant", "rows", "--set", "noise=1ms/2ms")
     assert refused.code == 2 and "rows takes no noise" in refused.err and refused.err.count("\n") == 1
     broken = kumihimo("app", "lu", "--size", "200", "--variant", "tasks", "--set", "noise=often")
     assert broken.code == 2 and "noise must be the length of a detour and the interval" in broken.err
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_lu_by_tasks_on_ranks(kumihimo, family: str, installation: mpi.Installation, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    asked = ("app", "lu", "--size", "300", "--ranks", "2", "--mpi", family, "--threads", "2", "--set", "block=16")
+    ended = kumihimo(*asked, "--variant", "tasks,tasks_static,tasks_dynamic", "--page", str(page), "--json")
+    if "DGEMM needs OpenBLAS" in ended.err:
+        pytest.skip("no BLAS library is here")
+    assert ended.code == 0, ended.err
+    assert [each["right"] for each in json.loads(ended.out)["results"]] == [True] * 3
+    data = json.loads(page.read_text(encoding="utf-8").partition('id="data">')[2].partition("</script>")[0])
+    assert data["tasks-0-timeline"]["ranks"] == ["0.0", "0.1", "1.0", "1.1"]
 
 
 @pytest.mark.mpi

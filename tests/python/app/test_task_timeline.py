@@ -41,6 +41,25 @@ def test_waits_name_the_thread_that_others_waited_for() -> None:
     assert task_timeline.waits("tasks", TIMELINE) == [("tasks", "1", "panel", "0", "1", "21 us")]
 
 
+def test_ranks_wait_for_messages() -> None:
+    ranks = {
+        **TIMELINE,
+        "lanes": ["rank 0, thread 0", "rank 1, thread 0"],
+        "kinds": ["panel", "update", "message"],
+        "tasks": [*TIMELINE["tasks"], "message of panel 0"],
+        "kind_of_task": [0, 1, 1, 2],
+        "events": [
+            [0, 0, 0, 20_000, 0, -1, -1],
+            [1, 1, 30_000, 41_000, 30_000, 3, -1],
+            [0, 2, 20_000, 30_000, 0, -1, -1],
+        ],
+    }
+    assert next(task_timeline.intervals_of(1, ranks)) == (0, 30, "waits for message of panel 0")
+    assert task_timeline.waits("tasks", ranks) == [("tasks", "rank 1, thread 0", "message", "", "1", "30 us")]
+    drawn = task_timeline.picture(0, "tasks", ranks, 50_000)
+    assert (drawn.ranks, drawn.threads) == (["0.0", "1.0"], ["rank 0, thread 0", "rank 1, thread 0"])
+
+
 def test_pictures_have_one_length_of_time() -> None:
     shorter = {**TIMELINE, "nanoseconds": 45_000}
     first, second = (

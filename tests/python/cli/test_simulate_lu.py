@@ -57,9 +57,10 @@ def test_a_rank_has_the_rows_of_its_blocks() -> None:
             assert lu_prediction.own(end, block, part, parts) == owners.count(part)
 
 
+@pytest.mark.parametrize("lookahead", [0, 1, 3, 50])
 @pytest.mark.parametrize("grid", [(1, 1), (1, 4), (4, 1), (2, 3)])
-def test_ranks_compute_what_the_factorisation_needs(grid: tuple[int, int]) -> None:
-    asked = LuQuestion(2000, 50, grid)
+def test_ranks_compute_what_the_factorisation_needs(grid: tuple[int, int], lookahead: int) -> None:
+    asked = LuQuestion(2000, 50, grid, lookahead=lookahead)
     operations = LuOperations(asked, RATES, grid, [1.0] * (grid[0] * grid[1]), lambda size: 0.0)
     in_panels = sum((2000 - b * 50) * 50**2 for b in range(40))
     of_panels = grid[0] * sum(operations.panel_seconds(b) for b in range(40))
@@ -105,6 +106,30 @@ def test_unequal_ranks_are_alike_in_both() -> None:
             for panels in ("simulated", "recurrence")
         ]
         assert times[1] == pytest.approx(times[0], rel=0.03)
+
+
+@pytest.mark.parametrize("lookahead", [0, 2, 5])
+def test_look_ahead_is_alike_in_both(lookahead: int) -> None:
+    job = simulation.on(machines.load("fugaku"), Ranks("4x2x1", None, 1))
+    times = [
+        lu_prediction.predicted(LuQuestion(6000, 50, (2, 4), panels, (), lookahead), RATES, job, "flow", [1.0])
+        for panels in ("simulated", "recurrence")
+    ]
+    assert [each["lookahead"] for each in times] == [lookahead] * 2
+    assert times[1]["seconds"] == pytest.approx(times[0]["seconds"], rel=0.03)
+
+
+def test_look_ahead_hides_panels() -> None:
+    """Panels as slow as these are all that the factorisation waits for."""
+    rates = LuRates(block=50, updates=5e10, panels=2e9, solution=2e9, move_seconds=0.0, blas="")
+    job = simulation.on(machines.load("fugaku"), Ranks("4x2x1", None, 1))
+    seconds = [
+        lu_prediction.predicted(LuQuestion(6000, 50, (1, 8), "recurrence", (), ahead), rates, job, "flow", [1.0])
+        for ahead in (0, 1, 2)
+    ]
+    none, one, two = (each["seconds"] for each in seconds)
+    assert one < 0.9 * none
+    assert two < 1.05 * one
 
 
 def test_the_whole_k_computer_keeps_the_share_of_its_updates() -> None:
@@ -165,6 +190,7 @@ def test_a_case_prints_both_figures(kumihimo) -> None:
         (("--size", "many"), "--size must be a number of rows from 1 to 100000000 (got 'many')"),
         (("--size", "3", "--set", "grid=1x4"), "--size must be at least 4 on a grid of 1x4 (got 3)"),
         (("--set", "seed=3"), "--set panels=..., --set speeds=... (got 'seed'); leave it out"),
+        (("--set", "lookahead=9"), "lookahead must be 0 to 8 (got 9)"),
         (("--set", "panels=some"), "panels must be one of auto, simulated, recurrence (got 'some')"),
         (("--set", "speeds=fast"), "speeds must be peaks of the nodes, in GFLOPS, such as 16x670,64x202 (got 'fast')"),
         (("--set", "speeds=0"), "speeds must be peaks of the nodes"),

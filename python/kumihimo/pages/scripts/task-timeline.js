@@ -9,5 +9,5 @@ PARTS["task-timeline"] = class extends PARTS["rank-timeline"] {
       entry.append(name);
     });
   }
-  interval(r, i) { return `thread ${this.data.ranks[r]}: ${this.data.notes[r][i]}`; }
+  interval(r, i) { return `${this.data.threads[r]}: ${this.data.notes[r][i]}`; }
 };

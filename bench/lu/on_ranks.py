@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""lu on several ranks of this machine: depths of look-ahead, and schedules of tasks, each in interleaved rounds of one
+launch; and depths of look-ahead as simulate app lu predicts them on other machines.
+
+    .venv/bin/python bench/lu/on_ranks.py [--size 5000] [--rounds 6] [--parts lookahead,tasks,predicted]
+
+One thread a rank, Open MPI. Seconds are medians; a ratio is the median over rounds of the time over that of the first
+row in the same round, with its range.
+"""
+
+from __future__ import annotations
+
+import argparse
+from statistics import median
+
+from kumihimo.app import catalogue, launches, lu_prediction
+from kumihimo.cli import machines
+from kumihimo.collectives.arguments import Ranks
+from kumihimo.predict import simulation
+from kumihimo.processes import mpi
+
+GRIDS = ((2, "1x2"), (4, "2x2"), (4, "1x4"))
+DEPTHS = (1, 0, 2, 4)
+TASKS = (
+    ("rows", {"block": 96, "lookahead": 1}),
+    ("tasks", {"block": 96, "group": 4, "static_share": 75}),
+    ("tasks_static", {"block": 96, "group": 4}),
+    ("tasks_dynamic", {"block": 96, "group": 1}),
+    ("tasks_dynamic", {"block": 96, "group": 4}),
+)
+PREDICTED = (("fugaku", "4x4x4", 1, 20_000), ("reedbush-u", "16", 4, 20_000))
+PREDICTED_DEPTHS = (1, 0, 2, 4, 8)
+
+
+def compare(asked: argparse.Namespace, ranks: int, grid: str, rows: list[tuple[str, dict[str, int]]]) -> None:
+    application = catalogue.find("lu")
+    problem = launches.AppProblem(application, str(asked.size), {"grid": grid}, "", most_iterations=1)
+    candidates = [catalogue.AppCandidate(variant, tuple(sorted(values.items()))) for variant, values in rows]
+    resources = launches.Resources(ranks, 1, mpi.choose("openmpi"))
+    runs = launches.run(problem, candidates, resources, turns=asked.rounds, check=False, in_order=True).results
+    print(f"\n{ranks} ranks, {grid}:\n\n| | seconds | / the first | range |\n|---|---|---|---|")
+    seconds = [
+        [run["seconds"] for run in runs if (run["variant"], run["parameters"]) == (variant, values)]
+        for variant, values in rows
+    ]
+    for (variant, values), own in zip(rows, seconds):
+        ratios = [mine / first for mine, first in zip(own, seconds[0])]
+        name = " ".join([variant, *(f"{key}={value}" for key, value in values.items())])
+        print(
+            f"| {name} | {median(own):.3f} | {median(ratios):.3f} | {min(ratios):.3f} to {max(ratios):.3f} |",
+            flush=True,
+        )
+
+
+def lookahead(asked: argparse.Namespace) -> None:
+    for ranks, grid in GRIDS:
+        compare(asked, ranks, grid, [("rows", {"block": 96, "lookahead": depth}) for depth in DEPTHS])
+
+
+def tasks(asked: argparse.Namespace) -> None:
+    compare(asked, 2, "1x2", list(TASKS))
+
+
+def predicted(asked: argparse.Namespace) -> None:
+    rates = lu_prediction.measure(lu_prediction.LuQuestion(3000, 96, None), 60)
+    depths = " | ".join(f"depth {depth}" for depth in PREDICTED_DEPTHS)
+    print(f"\n| predicted, over depth 1 | {depths} |\n|---|{'---|' * len(PREDICTED_DEPTHS)}")
+    for machine, shape, each, rows in PREDICTED:
+        job = simulation.on(machines.load(machine), Ranks(shape, None, each))
+        ranks = job.rank_space.ranks
+        for grid in (lu_prediction.grid_of(lu_prediction.LuQuestion(rows, 96, None), ranks), (1, ranks)):
+            questions = [lu_prediction.LuQuestion(rows, 96, grid, "recurrence", (), d) for d in PREDICTED_DEPTHS]
+            times = [lu_prediction.predicted(each, rates, job, "flow", [1.0])["seconds"] for each in questions]
+            ratios = " | ".join(f"{time / times[0]:.3f}" for time in times)
+            print(f"| {machine}, {rows} rows, {grid[0]}x{grid[1]} | {ratios} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=5000)
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--parts", default="lookahead,tasks,predicted")
+    asked = parser.parse_args()
+    parts = {"lookahead": lookahead, "tasks": tasks, "predicted": predicted}
+    for part in asked.parts.split(","):
+        parts[part](asked)
+
+
+if __name__ == "__main__":
+    main()
