@@ -56,7 +56,7 @@ class LineChart {
     this.levels(svg, left, width);
     const layer = make("g", { "clip-path": `url(#${clip})` }, svg);
     for (const s of [...shown].sort((a, b) => (a.strong ? 1 : 0) - (b.strong ? 1 : 0))) this.series(layer, s);
-    for (const m of chart.marks || []) this.mark(svg, m);
+    for (const m of chart.marks || []) this.mark(svg, m, narrow);
     this.end_labels(svg, ends);
     this.overlay = make("g", {}, svg);
   }
@@ -78,9 +78,12 @@ class LineChart {
       make("path", { class: "dot", d: MARKERS[s.marker % MARKERS.length](size), transform: `translate(${px.toFixed(1)} ${py.toFixed(1)})` }, g);
     }
   }
-  mark(svg, m) {
+  mark(svg, m, narrow) {
     const [px, py] = [this.x(m.x), this.y(m.y)];
-    make("circle", { class: "mark", cx: px, cy: py, r: 6.5 }, svg);
+    const circle = make("circle", { class: "mark", cx: px, cy: py, r: m.label ? 4.5 : 6.5 }, svg);
+    if (!m.label) return;
+    make("title", {}, circle, m.label);
+    if (!narrow) make("text", { class: "mark-label", x: px - 8, y: py + 4, "text-anchor": "end" }, svg, m.label);
   }
   end_labels(svg, ends) {
     const placed = [];

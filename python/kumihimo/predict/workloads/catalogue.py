@@ -516,4 +516,6 @@ def find(name: str) -> Workload:
     for each in WORKLOADS:
         if each.name == name:
             return each
-    raise wrong_value("there is no such workload", f"'{name}'", did_you_mean(name, known, f"use {', '.join(known)}"))
+    raise wrong_value(
+        "there is no such workload", f"'{name}'", did_you_mean(name, [*known, "list"], f"use {', '.join(known)}")
+    )

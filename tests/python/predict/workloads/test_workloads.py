@@ -166,7 +166,18 @@ def test_mistakes_are_one_sentence(text: str, ranks: int | None, sentence: str) 
 
 
 def test_the_command(kumihimo, tmp_path: Path) -> None:
-    assert "rsdft" in kumihimo("workload").out
+    assert "rsdft" in kumihimo("workload").out == kumihimo("workload", "list").out
+    assert kumihimo("workload", "show", "lans").out == kumihimo("workload", "lans").out
+    for words, sentence in (
+        (("workload", "lst"), "did you mean list?"),
+        (("workload", "show"), "the workload is missing"),
+        (("workload", "show", "lans", "hpl"), "takes one workload"),
+        (("simulate", "wrokload:lans", "-m", "k-computer"), "did you mean workload:lans?"),
+        (("bench", "worklod:lans"), "did you mean workload:lans?"),
+        (("replay", "worklod:lans", "-m", "k-computer"), "did you mean workload:lans?"),
+    ):
+        refused = kumihimo(*words)
+        assert refused.code == 2 and sentence in refused.err and refused.err.count("\n") == 1, refused.err
     names = [each["name"] for each in json.loads(kumihimo("workload", "--json").out)["workloads"]]
     assert names == [each.name for each in WORKLOADS]
     shown = kumihimo("workload", "lattice-qcd", "--ranks", "8", "--traffic", "t.txt")
