@@ -46,6 +46,7 @@ def command(
         output.print_json({"campaign": about["name"], "results": points, **found, **output.own_cost()})
         return
     show(about, points, agreed)
+    show_published(about["name"])
     if out is not None:
         output.print_line(f"page: {odd_bytes.printable(str(out))}")
 
@@ -93,6 +94,19 @@ def show(about: dict, points: list[dict], agreed: comparison.Agreement | None) -
     output.print_list(
         "Without a result:", list(dict.fromkeys(point["error"] for point in points if point["error"]))[:10]
     )
+
+
+def show_published(campaign: str) -> None:
+    """The figures that were published of what its points are around."""
+    from kumihimo.app.published_figures import registry
+    from kumihimo.cli.published import published_text
+
+    figures = [each for each in registry.FIGURES if each.campaign == campaign]
+    rows = [(each.name, published_text(each), "yes" if each.is_compared else "no", each.what) for each in figures]
+    if rows:
+        print()
+        title = "Published (kumihimo published --case NAME has the prediction, or why there is none)"
+        output.print_table(title, ("figure", "published>", "predicted", "what"), rows)
 
 
 def show_agreement(points: list[dict], agreed: comparison.Agreement, swept: list[str]) -> None:
