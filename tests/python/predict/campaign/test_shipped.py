@@ -3,6 +3,7 @@ what the table in its library says."""
 
 from __future__ import annotations
 
+import json
 import re
 import statistics
 
@@ -144,3 +145,5 @@ def test_show_lists_the_figures_that_were_published(kumihimo):
     shown = kumihimo("campaign", "show", "geofem.sqlite")
     assert shown.code == 0 and re.search(r"^geofem-iteration +no ", shown.out, re.MULTILINE), shown.out
     assert "failed" not in shown.out
+    found = json.loads(kumihimo("campaign", "show", "geofem.sqlite", "--json").out)
+    assert [each["name"] for each in found["published"]] == ["geofem-iteration"]

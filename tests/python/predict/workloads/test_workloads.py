@@ -110,7 +110,7 @@ def test_nicam_has_at_most_19_partners_and_a_lattice_six() -> None:
     for name, most in (("nicam", 19), ("lattice-qcd", 6), ("lans", 6)):
         found = called(catalogue.find(name), 64).traffic()
         partners = Counter(source for source, _ in found.bytes)
-        assert max(partners.values()) <= most and len(partners) == 64
+        assert max(partners.values()) == most and len(partners) == 64
         assert name != "lattice-qcd" or set(partners.values()) == {6}
 
 
