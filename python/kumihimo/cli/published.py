@@ -185,7 +185,10 @@ def show(found: Sequence[tuple[FigureComparison, float]], left_out: Sequence[Lef
         output.print_table(f"Figures: {kind}", COLUMNS, map(row, each))
         print()
     if compared:
-        output.print_table("Median of |ln(predicted / published)|", SUMMARY, summary(compared))
+        if rows := summary(compared):
+            output.print_table("Median of |ln(predicted / published)|", SUMMARY, rows)
+        else:
+            output.print_line("No figure counts: numbers were made from them.")
         output.print_list(
             "Off by more than 30 %:", [f"{', '.join(of)}: {why}" for why, of in by_reason_off(compared).items()]
         )

@@ -52,6 +52,11 @@ def test_the_table_and_the_page(kumihimo, tmp_path: Path) -> None:
     assert "| `blue-waters` | `blue-waters-bcast-step` |" in page
 
 
+def test_inputs_alone_have_no_median(kumihimo) -> None:
+    ended = kumihimo("published", "--case", "reedbush-offload-seconds")
+    assert ended.code == 0 and "No figure counts" in ended.out and "Median" not in ended.out
+
+
 def test_what_this_machine_cannot_compute_is_left_out_and_a_wrong_unit_is_an_error() -> None:
     def without_library(_: KernelRates) -> float:
         raise Failed("DGEMM needs OpenBLAS", "install it")

@@ -127,7 +127,7 @@ def folded_gain(**parameters: int):
     return predict
 
 
-PARAMETERS = "share of the peak that lines reach: that of the processor named above; all messages at once"
+PARAMETERS = "share of the peak that lines reach: as measured (see Rates of kernels); all messages at once"
 WAITS = (
     "The published profile has 18.8 % of waiting for other ranks beside the alltoallv; in the workload all ranks "
     "arrive together, so that messages are a smaller part of its time and a better exchange gains less."
