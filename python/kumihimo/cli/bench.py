@@ -81,6 +81,7 @@ def command(
     kumihimo bench workload:rsdft,steps=1 --ranks 4
     kumihimo bench halo:64x64x64,points=27 --shape 2x2 --launches 5
     """
+    arguments.refuse_misspelt_kind(collective, (WORKLOAD, arguments.HALO, arguments.FILE))
     of_workload = collective.startswith(WORKLOAD)
     if not of_workload and not arguments.names_programs(collective):
         options.refuse_beside_collective(collective)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kumihimo.cli import options, output
 from kumihimo.cli.options import argument, option
@@ -12,6 +13,9 @@ from kumihimo.predict.campaign.expressions import CampaignExpression
 from kumihimo.text import odd_bytes
 from kumihimo.text.errors import wrong_value
 from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
+
+if TYPE_CHECKING:
+    from kumihimo.app.published_figures.figure import PublishedFigure
 
 
 def command(
@@ -43,9 +47,14 @@ def command(
     agreed = comparison.agreement(points)
     if as_json:
         found = told(points, agreed, about["swept"].split())
+        found["published"] = [
+            {"name": each.name, "what": each.what, "unit": each.unit, "published": each.value}
+            for each in published_figures(about["name"])
+        ]
         output.print_json({"campaign": about["name"], "results": points, **found, **output.own_cost()})
         return
     show(about, points, agreed)
+    show_published(about["name"])
     if out is not None:
         output.print_line(f"page: {odd_bytes.printable(str(out))}")
 
@@ -93,6 +102,26 @@ def show(about: dict, points: list[dict], agreed: comparison.Agreement | None) -
     output.print_list(
         "Without a result:", list(dict.fromkeys(point["error"] for point in points if point["error"]))[:10]
     )
+
+
+def published_figures(campaign: str) -> list[PublishedFigure]:
+    """Those that were published of what its points are around."""
+    from kumihimo.app.published_figures import registry
+
+    return [each for each in registry.FIGURES if each.campaign == campaign]
+
+
+def show_published(campaign: str) -> None:
+    from kumihimo.cli.published import published_text
+
+    rows = [
+        (each.name, published_text(each), "yes" if each.is_compared else "no", each.what)
+        for each in published_figures(campaign)
+    ]
+    if rows:
+        print()
+        title = "Published (kumihimo published --case NAME has the prediction, or why there is none)"
+        output.print_table(title, ("figure", "published>", "predicted", "what"), rows)
 
 
 def show_agreement(points: list[dict], agreed: comparison.Agreement, swept: list[str]) -> None:

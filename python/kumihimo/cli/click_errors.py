@@ -14,12 +14,15 @@ INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 # Other sentences of click that people see, as the functions of errors.py say it: by the command and the word at fault.
 OF_CLICK = {
-    r"Got unexpected extra arguments? \((.+)\)": lambda path, words, see: errors.wrong_value(
-        f"{path} takes no more arguments", words, see
+    r"Got unexpected extra arguments? \((.+)\)": lambda path, found, see: errors.wrong_value(
+        f"{path} takes no more arguments", found[1], see
     ),
-    r"Option '(.+)' requires an argument\.?": lambda path, option, see: errors.missing(f"the value of {option}", see),
-    r"Option '(.+)' does not take a value\.?": lambda path, option, see: errors.wrong_value(
-        f"{option} takes no value", None, see
+    r"Option '(.+)' requires an argument\.?": lambda path, found, see: errors.missing(f"the value of {found[1]}", see),
+    r"Invalid value for '([^']+)'.*: ('.*') is not a valid float\.?": lambda path, found, see: errors.wrong_value(
+        f"{found[1]} must be a number", found[2], see
+    ),
+    r"Option '(.+)' does not take a value\.?": lambda path, found, see: errors.wrong_value(
+        f"{found[1]} takes no value", None, see
     ),
 }
 
@@ -37,7 +40,7 @@ def usage(error: click.UsageError) -> str:
         return str(errors.missing(max(error.param.opts, key=len) if is_option else error.param.metavar, see))
     for pattern, as_error in OF_CLICK.items():
         if match := re.fullmatch(pattern, problem):
-            return str(as_error(path, match[1], see))
+            return str(as_error(path, match, see))
     problem = problem[:1].lower() + problem[1:]  # it follows "kumihimo: "
     return f"{problem}{'' if problem.endswith('?') else ';'} see {path} --help".replace(".;", ";")
 

@@ -13,13 +13,14 @@ from kumihimo.cli.paths import WrittenWhole
 from kumihimo.predict.projection import files, page, past, study
 from kumihimo.predict.projection.files import FLOPS, WATTS, NodeClass
 from kumihimo.predict.projection.model import FULL, SIMPLE, Limits
-from kumihimo.predict.projection.study import Projection, ProjectQuestion
+from kumihimo.predict.projection.study import ProjectedRun, Projection, ProjectQuestion
 from kumihimo.text.durations import duration_text
 from kumihimo.text.errors import missing, not_applicable, wrong_value
 from kumihimo.text.quantities import bytes_text, flops_text, share_text
 
 BOTH = "both"
 MOST_SAMPLES = 100_000
+ENERGIES = (("TJ", 1e12), ("GJ", 1e9), ("MJ", 1e6), ("kJ", 1e3), ("J", 1.0))
 MOST_ROWS = 12  # years of the table
 
 
@@ -60,9 +61,14 @@ def command(
     kumihimo project --year 2018 --class heavy-2008 --scaling roadmap-2007 --power 20MW --racks 600
     kumihimo project --year 2032 --power 20MW --replay trace
     """
-    if list_ or hindcast:
-        options.refuse_beside("--list or --hindcast", "year", "machine", "scaling_file", "replay", "out")
-        return list_all(as_json) if list_ else show_hindcasts(as_json)
+    if list_:
+        options.refuse_all_but("--list", "list_", "as_json")
+        return list_all(as_json)
+    if hindcast:
+        options.refuse_all_but("--hindcast", "hindcast", "as_json")
+        return show_hindcasts(as_json)
+    if replay is None:
+        options.refuse_beside("a projection without --replay", "ranks", "speed")
     of = files.node_class(kind)
     asked = ProjectQuestion(
         of,
@@ -84,7 +90,7 @@ def command(
         if machine is not None:
             output.write(machine, text)
         if replay is not None:
-            replayed = replay_on(text, machine, replay, ranks, speed)
+            replayed = replay_on(asked, found, text, machine, replay, ranks, speed)
             result["replay"] = replayed[0]
     if out is not None:
         output.write(out, page.render(asked.of, asked.by, asked.target, result, {k: v.bands for k, v in found.items()}))
@@ -108,8 +114,8 @@ def years_to(year: Optional[float], of: NodeClass) -> list[float]:
         raise missing("the year", "add --year 2032")
     year = files.checked_year(year, "--year")
     if year < of.year:
-        rule = f"--year must not be before that of the class {of.name}, {of.year:.0f}"
-        raise wrong_value(rule, f"{year:.0f}", "name another --class")
+        rule = f"--year must not be before that of the class {of.name}, {of.year:g}"
+        raise wrong_value(rule, f"{year:g}", "name another --class")
     return sorted({of.year, *map(float, range(math.ceil(of.year), math.floor(year) + 1)), year})
 
 
@@ -131,7 +137,13 @@ def limits_of(of: NodeClass, power: Optional[str], racks: Optional[float], cost:
 
 
 def replay_on(
-    text: str, written: Optional[Path], trace: str, ranks: Optional[int], speed: float
+    asked: ProjectQuestion,
+    found: dict[str, Projection],
+    text: str,
+    written: Optional[Path],
+    trace: str,
+    ranks: Optional[int],
+    speed: float,
 ) -> tuple[dict, list[str]]:
     from kumihimo.cli import replay as replays
     from kumihimo.cli.replay_models import ReplayRequest
@@ -150,14 +162,34 @@ def replay_on(
         read = replays.trace_of_workload(trace, ranks) if of_workload else replays.trace_of(trace)
         source, grid = replays.extrapolated(read, None if of_workload else ranks, None, None, "weak")
         on = request.on(read.graphs.ranks if source is None else source.ranks)
-        asked = replay_study.ReplayQuestion(read, source, on, choices.Wished.read([], None), speed, {})
-        prediction = progress.run_interruptible(lambda: replay_study.predict(asked))
-    result = replays.as_object(prediction, [], trace) | grid
-    return result, ["", "Replay on the projected machine", *replays.lines(result, prediction)]
+        question = replay_study.ReplayQuestion(read, source, on, choices.Wished.read([], None), speed, {})
+        run = study.run_on(asked, found, on.setting.job.slots.nodes)
+        prediction = progress.run_interruptible(lambda: replay_study.predict(question))
+    energy = run.power * prediction.seconds
+    result = replays.as_object(prediction, [], trace) | grid | {"run": {**vars(run), "joules": energy}}
+    title = "Replay on the projected machine"
+    return result, ["", title, *replays.lines(result, prediction), run_line(asked, found, run, energy)]
+
+
+def run_line(asked: ProjectQuestion, found: dict[str, Projection], run: ProjectedRun, energy: float) -> str:
+    every = found[asked.models[0]].bands[-1].middle.nodes
+    text = (
+        f"{run.nodes:,} of its {every:,} nodes have {bytes_text(run.memory)} and take {megawatts(run.power)}, "
+        f"{energy_text(energy)} a run"
+    )
+    if run.failures is None:
+        return f"{text}."
+    mtbf, share = duration_text(run.failures["mtbf_seconds"]), share_text(run.failures["efficiency"])
+    return f"{text}; one of them fails every {mtbf}, and a day's run with checkpoints keeps {share}."
 
 
 def megawatts(watts: float) -> str:
     return f"{watts / 1e6:.3g} MW"
+
+
+def energy_text(joules: float) -> str:
+    unit, factor = next((each for each in ENERGIES if joules >= each[1]), ENERGIES[-1])
+    return f"{joules / factor:.3g} {unit}"
 
 
 def factor_text(factor: float) -> str:
@@ -184,13 +216,16 @@ def show(asked: ProjectQuestion, found: dict[str, Projection], result: dict) -> 
                 f"{duration_text(study.CHECKPOINT_SECONDS)} a program on all nodes keeps {share_text(share)}."
             )
         print()
+    words = {"memory_bandwidth": "memory bandwidth", "link_bandwidth": "link", "latency": "time of a short message"}
+    grown = [f"{words.get(name, name)} {factor_text(each)}" for name, each in result["node_growth"].items()]
+    output.print_line(f"A node against one of {asked.of.year:g}: {', '.join(grown)}.")
     if came := result["came"]:
         output.print_line(
             f"What came: {came['machine']} ({came['year']:g}) at this power, by its Linpack per watt: "
             f"{flops_text(came['linpack_flops_at_power'])}, short of {flops_text(asked.target)} "
             f"by {factor_text(came['short_of_target'])}."
         )
-        print()
+    print()
     output.print_table("Peak by year", *table(asked, found))
     print()
     for error in result["hindcast"]:

@@ -32,7 +32,7 @@ ADVICE = {
 
 
 OF_LOGGP, OF_PACKET = "Model loggp (LogGOPS)", "Model packet"
-GOAL = "goal:"
+GOAL, WORKLOAD = "goal:", "workload:"
 NOT_OF_GOAL = ("ranks", "grid", "to_grid", "scaling", "algorithm", "wisdom")
 
 
@@ -170,7 +170,7 @@ def write_files(prediction: Replay, result: dict, wanted: ReplayOutputs) -> None
 
 
 def is_workload(name: str) -> bool:
-    return name.startswith("workload:")
+    return name.startswith(WORKLOAD)
 
 
 def trace_of_workload(name: str, ranks: int | None) -> Trace:
@@ -192,6 +192,10 @@ def trace_of(name: str) -> Trace:
     from kumihimo.predict.replay import goal_reading, otf2_reading, recorded_reading
 
     path = Path(name)
+    if not path.exists():
+        from kumihimo.collectives import arguments
+
+        arguments.refuse_misspelt_kind(name, (GOAL, WORKLOAD))
     if goal_reading.is_goal(path):
         raise wrong_value("a GOAL file must be named with goal: before its path", name, f"write goal:{name}")
     return recorded_reading.read(path) if recorded_reading.is_recorded(path) else otf2_reading.read(path)

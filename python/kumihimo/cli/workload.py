@@ -14,12 +14,14 @@ from kumihimo.predict.workloads import catalogue
 from kumihimo.predict.workloads.catalogue import Workload, WorkloadCall
 from kumihimo.predict.workloads.steps import ComputingStep, ExchangeStep
 from kumihimo.text import files
-from kumihimo.text.errors import wrong_value
+from kumihimo.text.errors import missing, wrong_value
 from kumihimo.text.quantities import bytes_text, seconds_text
 
 
 def command(
-    name: argument("[NAME]", "Workload; without one the command lists them.", Optional[str]) = None,
+    words: argument(
+        "[list] [[show] NAME]", "Workload to show [default: the list of workloads].", Optional[list[str]]
+    ) = None,
     ranks: option("--ranks -p P", "Number of ranks [default: the workload's].", int) = None,
     numbers: option("--set NAME=VALUE", "Number of the workload; may be repeated.", list[str]) = None,
     rank: option("--rank R", "Rank whose steps are shown.", int) = 0,
@@ -32,11 +34,13 @@ def command(
 
     \b
     Examples:
-    kumihimo workload rsdft --ranks 512
+    kumihimo workload list
+    kumihimo workload show rsdft --ranks 512
     kumihimo replay workload:rsdft,steps=4 --ranks 512 --machine k-computer --what-if
     kumihimo place --traffic workload:nicam --shape 32x32
     kumihimo workload lattice-qcd --ranks 4 --program qcd
     """
+    name = name_in(words or [])
     if name is None:
         options.refuse_beside("the list", "ranks", "numbers", "rank", "traffic", "program")
         return list_all(as_json)
@@ -60,6 +64,17 @@ def command(
         output.print_line(f"mpicc -O2 -o {play} {play}.c")
         output.print_line(f"mpirun -n {asked.ranks} {play} {shlex.quote(str(folder / 'steps'))}")
     return None
+
+
+def name_in(words: list[str]) -> Optional[str]:
+    """None: the list."""
+    if words == ["show"]:
+        raise missing("the workload", "kumihimo workload list has all")
+    if words[:1] == ["show"]:
+        words = words[1:]
+    if len(words) > 1:
+        raise wrong_value("kumihimo workload takes one workload", " ".join(words), "see kumihimo workload --help")
+    return None if words in ([], ["list"]) else words[0]
 
 
 def rows_of(asked: WorkloadCall, rank: int) -> list[dict]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kumihimo import _collectives, _schedule, _topology
 from kumihimo.text import files
-from kumihimo.text.errors import missing, wrong_value
+from kumihimo.text.errors import did_you_mean, missing, wrong_value
 from kumihimo.text.quantities import counted
 from kumihimo.text.sizes import parse_size
 
@@ -22,6 +22,14 @@ HALO, FILE = "halo:", "file:"  # begin the name of programs that are no collecti
 def names_programs(text: str | None) -> bool:
     """Whether a verb's first argument names programs, not a collective."""
     return text is not None and text.startswith((HALO, FILE))
+
+
+def refuse_misspelt_kind(text: str, known: Sequence[str]) -> None:
+    """Refuses "wrokload:lans": a colon after a word that is nearly one of `known` ("workload:")."""
+    first, colon, rest = text.partition(":")
+    if colon and f"{first}:" not in known and (advice := did_you_mean(f"{first}:", known)):
+        nearest = advice.removeprefix("did you mean ").removesuffix("?")
+        raise wrong_value(f"there is nothing named {first}:", f"'{text}'", f"did you mean {nearest}{rest}?")
 
 
 @dataclass

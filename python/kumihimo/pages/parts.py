@@ -159,7 +159,7 @@ class LineSeries:
 
 @dataclass
 class LineChart(PageChart):
-    """Curves. `levels`: horizontal lines, {y, label}. `marks`: circles, {x, y}."""
+    """Curves. `levels`: horizontal lines, {y, label}. `marks`: circles, {x, y}, and a label if it has one."""
 
     title: str
     unit: str

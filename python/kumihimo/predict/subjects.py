@@ -23,6 +23,7 @@ from kumihimo.text.errors import missing, wrong_value
 from kumihimo.text.sizes import parse_sizes
 
 GOAL = "goal:"  # begins the name of a GOAL file
+KINDS = (arguments.HALO, arguments.FILE, GOAL, WORKLOAD)  # begin the names of what is no collective
 LARGEST_FILE = 2**36  # bytes
 
 
@@ -32,6 +33,7 @@ def kind_of(text: str) -> str:
         return "goal"
     if text.startswith(WORKLOAD):
         return "recording"
+    arguments.refuse_misspelt_kind(text, KINDS)
     return "programs" if arguments.names_programs(text) else "collective"
 
 

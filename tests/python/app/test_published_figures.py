@@ -12,7 +12,7 @@ import pytest
 from kumihimo.app import published as cases
 from kumihimo.app.published_figures import castep, figure, k_computer, networks, registry
 from kumihimo.app.published_figures.figure import FigureComparison, PublishedFigure
-from kumihimo.app.published_figures.rates_here import RatesHere
+from kumihimo.app.published_figures.kernel_rates import KernelRates
 from kumihimo.demo.experiment import published as of_demo
 from kumihimo.predict.memory import designs
 from kumihimo.predict.workloads import catalogue
@@ -62,9 +62,9 @@ GOOD = PublishedFigure("good", "a rate", "bytes/s", "a paper", 3.2e9, lambda _: 
 )
 def test_a_wrong_unit_is_found(wrong: PublishedFigure, sentence: str) -> None:
     """Sabotage."""
-    assert figure.compared(GOOD, RatesHere()).ratio == pytest.approx(3 / 3.2)
+    assert figure.compared(GOOD, KernelRates()).ratio == pytest.approx(3 / 3.2)
     with pytest.raises(BadInput, match=sentence):
-        figure.compared(wrong, RatesHere())
+        figure.compared(wrong, KernelRates())
 
 
 def test_a_figure_with_neither_prediction_nor_reason_is_found() -> None:
@@ -82,6 +82,19 @@ def test_the_median_error_counts_no_inputs_and_bears_a_zero() -> None:
     assert [each.is_off for each in found] == [False, True, True, True]
 
 
+@pytest.mark.parametrize(
+    ("published", "predicted", "effect", "is_off"),
+    ((1.14, 1.09, 9 / 14, True), (1.14, 1.13, 13 / 14, False), (1.09, 0.99, -1 / 9, True), (11.0, 10.0, 0.9, False)),
+)
+def test_gains_are_judged_by_their_effect(published: float, predicted: float, effect: float, is_off: bool) -> None:
+    """A gain of 1.09x for 1.14x is within 5 % by its ratio, and has two thirds of the effect."""
+    found = FigureComparison(replace(GOOD, unit="ratio", value=published), predicted)
+    assert found.effect == pytest.approx(effect) and found.is_off == is_off
+    by_effect = math.inf if effect < 0 else abs(math.log(effect))
+    assert figure.median_error([found], by_effect=True) == pytest.approx(by_effect)
+    assert figure.median_error([found]) == pytest.approx(abs(math.log(predicted / published)))
+
+
 # --- predictions by another way
 
 
@@ -93,14 +106,14 @@ def simulated(kumihimo, *words: str) -> list[dict]:
 
 def test_the_bandwidth_on_k_is_that_of_simulate(kumihimo) -> None:
     (found,) = simulated(kumihimo, "allreduce", "-m", "k-computer", "-s", "48x6x32", "-b", "1GiB", "-a", "trinaryx3")
-    assert NAMES["k-bytes-per-second"].predict(RatesHere()) == pytest.approx(found["bytes_per_second"])
-    assert k_computer.of_part("allreduce", "compute_share")(RatesHere()) == pytest.approx(found["compute_share"])
+    assert NAMES["k-bytes-per-second"].predict(KernelRates()) == pytest.approx(found["bytes_per_second"])
+    assert k_computer.of_part("allreduce", "compute_share")(KernelRates()) == pytest.approx(found["compute_share"])
 
 
 def test_the_ratio_of_in_network_reduction_is_that_of_simulate(kumihimo) -> None:
     results = simulated(kumihimo, "allreduce", "-m", "reedbush-u", "-s", "420", "-b", "64")
     seconds = {each["algorithm"]: each["seconds"] for each in results}
-    found = NAMES["reedbush-offload-ratio"].predict(RatesHere())
+    found = NAMES["reedbush-offload-ratio"].predict(KernelRates())
     assert found == pytest.approx(seconds["binomial"] / seconds["offloaded"])
 
 
@@ -111,22 +124,23 @@ def test_the_step_of_bcast_is_that_of_simulate(kumihimo) -> None:
     )
     assert (few[0]["ranks"], many[0]["ranks"]) == (128, 256)
     ratios = [b["seconds"] / a["seconds"] for a, b in zip(few, many)]
-    assert NAMES["blue-waters-bcast-step"].predict(RatesHere()) == pytest.approx(median(ratios))
+    assert NAMES["blue-waters-bcast-step"].predict(KernelRates()) == pytest.approx(median(ratios))
 
 
 def test_the_gain_of_a_folded_order_is_that_of_simulate(kumihimo) -> None:
-    words = ("workload:castep,bands=2", "-m", "hector-2a", "-s", "4x4x4", "--ranks-per-node", "4")
+    rate = castep.ONE_STEP.call(KernelRates()).values["rate"]
+    words = (f"workload:castep,bands=2,rate={rate}", "-m", "hector-2a", "-s", "4x4x4", "--ranks-per-node", "4")
     block, folded = (
         simulated(kumihimo, *words, "-a", "alltoall=linear", *order)[0]["seconds"]
         for order in ((), ("--order", "folded"))
     )
-    assert NAMES["castep-al3x3-folded"].predict(RatesHere()) == pytest.approx(block / folded)
+    assert NAMES["castep-al3x3-folded"].predict(KernelRates()) == pytest.approx(block / folded)
 
 
 def test_a_step_of_castep_is_its_parts(kumihimo) -> None:
     """32 bands with two transpositions each, computing, and one allreduce."""
     case = castep.AL1X1_32
-    steps = list(case.call.steps(0))
+    steps = list(case.call(KernelRates()).steps(0))
     computing = sum(step.seconds for step in steps if hasattr(step, "seconds"))
     block = castep.padded(next(step.bytes for step in steps if getattr(step, "collective", "") == "alltoall") // 32)
     on = ("-m", "hector-2a", "-s", "2x2x2")
@@ -134,7 +148,7 @@ def test_a_step_of_castep_is_its_parts(kumihimo) -> None:
     leaders = simulated(kumihimo, "alltoall", *on, "--ranks-per-node", "1", "-b", str(16 * block), "-a", "linear")
     sums = simulated(kumihimo, "allreduce", *on, "--ranks-per-node", "4", "-b", str(16 * 32**2), "-a", "rabenseifner")
     totals = [computing + sums[0]["seconds"] + 64 * each[0]["seconds"] for each in (plain, leaders)]
-    assert NAMES["castep-al1x1-shm"].predict(RatesHere()) == pytest.approx(totals[0] / totals[1])
+    assert NAMES["castep-al1x1-shm"].predict(KernelRates()) == pytest.approx(totals[0] / totals[1])
 
 
 def test_cg_has_the_messages_of_its_class() -> None:

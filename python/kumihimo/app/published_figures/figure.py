@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from kumihimo.app.published_figures.rates_here import RatesHere
+from kumihimo.app.published_figures.kernel_rates import KernelRates
 from kumihimo.text.errors import wrong_value
 
 OFF = 1.3  # a larger factor needs a reason
@@ -27,19 +27,21 @@ class PublishedFigure:
     """`value`: in `unit`; None: no number was published. `predict`: None: it cannot be predicted, and `reason` says
     why, and `remark` what a model tells all the same. `assumed`: what the prediction takes that no source has.
     `reason`: why it is off, if it is. `is_input`: numbers of a machine file were made from it, so that it proves
-    nothing. `is_extrapolated`: they were fitted to other sizes of the same study."""
+    nothing. `fitted`: numbers that were fitted to other figures of the same study, so that it proves less. `campaign`:
+    one of campaigns/ with the points around it."""
 
     name: str
     what: str
     unit: str
     source: str
     value: float | None = None
-    predict: Callable[[RatesHere], float] | None = None
+    predict: Callable[[KernelRates], float] | None = None
     assumed: str = ""
     reason: str = ""
     is_input: bool = False
-    is_extrapolated: bool = False
-    remark: Callable[[RatesHere], str] | None = None
+    fitted: str = ""
+    campaign: str = ""
+    remark: Callable[[KernelRates], str] | None = None
 
     @property
     def is_compared(self) -> bool:
@@ -60,8 +62,22 @@ class FigureComparison:
         return math.log(self.ratio) if self.ratio > 0 else -math.inf
 
     @property
+    def effect(self) -> float | None:
+        """Of a ratio: its predicted over its published distance from 1. 1.09x for 1.14x are near, but 0.09 is not near
+        0.14. None: it is no ratio."""
+        return (self.predicted - 1) / (self.figure.value - 1) if self.figure.unit == "ratio" else None
+
+    @property
+    def log_effect(self) -> float:
+        """Of the effect, or of the ratio of what is no ratio of times."""
+        if self.effect is None:
+            return self.log_ratio
+        return math.log(self.effect) if self.effect > 0 else -math.inf
+
+    @property
     def is_off(self) -> bool:
-        return abs(self.log_ratio) > math.log(OFF)
+        """By either."""
+        return max(abs(self.log_ratio), abs(self.log_effect)) > math.log(OFF)
 
     @property
     def is_counted(self) -> bool:
@@ -78,10 +94,10 @@ def check(figure: PublishedFigure) -> None:
         raise wrong_value(f"{figure.name} must have a prediction, or a reason for having none", "neither")
 
 
-def compared(figure: PublishedFigure, here: RatesHere) -> FigureComparison:
+def compared(figure: PublishedFigure, rates: KernelRates) -> FigureComparison:
     """BadInput: the two are so far apart, or the prediction is so odd, that a unit must be wrong."""
     check(figure)
-    found = FigureComparison(figure, figure.predict(here))
+    found = FigureComparison(figure, figure.predict(rates))
     least, most = UNITS[figure.unit]
     if found.predicted and not least <= found.predicted <= most:
         rule = f"the prediction of {figure.name} must be from {least:g} to {most:g} {figure.unit}"
@@ -92,7 +108,7 @@ def compared(figure: PublishedFigure, here: RatesHere) -> FigureComparison:
     return found
 
 
-def median_error(found: Sequence[FigureComparison]) -> float | None:
-    """Of |ln(predicted / published)|; None: nothing counts."""
-    logs = [abs(each.log_ratio) for each in found if each.is_counted]
+def median_error(found: Sequence[FigureComparison], by_effect: bool = False) -> float | None:
+    """Of |ln(predicted / published)|, or of the effects of ratios; None: nothing counts."""
+    logs = [abs(each.log_effect if by_effect else each.log_ratio) for each in found if each.is_counted]
     return median(logs) if logs else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from statistics import median
 
 from kumihimo.app.published_figures.figure import PublishedFigure
-from kumihimo.app.published_figures.rates_here import (
-    RatesHere,
+from kumihimo.app.published_figures.kernel_rates import (
+    KernelRates,
     collective_seconds,
     job_on,
     machine,
@@ -30,11 +30,11 @@ def cg_seconds(placed: Placed | None) -> float:
     return CG_STEPS * replay_question(catalogue.asked(CG, CG_RANKS), job, placed).seconds()
 
 
-def cg_block(_: RatesHere) -> float:
+def cg_block(_: KernelRates) -> float:
     return cg_seconds(None)
 
 
-def cg_gain(_: RatesHere) -> float:
+def cg_gain(_: KernelRates) -> float:
     """By the placement that `place` finds."""
     on = request.network(machine("k-computer"), CG_SHAPE, PartOfMachine(), None, None)
     found = request.PlaceRequest(request.traffic_on(CG, on), on).start()
@@ -43,7 +43,7 @@ def cg_gain(_: RatesHere) -> float:
     return cg_seconds(None) / cg_seconds(Placed("placed", found.result().placement))
 
 
-def doubling(_: RatesHere) -> float:
+def doubling(_: KernelRates) -> float:
     """Median over short messages."""
     few, many = (job_on("blue-waters", shape, 16) for shape in BLUE_WATERS_SHAPES.values())
     return median(
@@ -52,18 +52,18 @@ def doubling(_: RatesHere) -> float:
     )
 
 
-def intrepid_allreduce(_: RatesHere) -> float:
+def intrepid_allreduce(_: KernelRates) -> float:
     size = 64 * 2**20
     return 2 * size / collective_seconds(job_on("intrepid", "32x32x16"), "allreduce", "trinaryx3", size)
 
 
-def offload_ratio(_: RatesHere) -> float:
+def offload_ratio(_: KernelRates) -> float:
     job = job_on("reedbush-u", "420")
     software, engine = (collective_seconds(job, "allreduce", name, 64) for name in ("binomial", "offloaded"))
     return software / engine
 
 
-def offload_seconds(_: RatesHere) -> float:
+def offload_seconds(_: KernelRates) -> float:
     return collective_seconds(job_on("reedbush-u", "420"), "allreduce", "offloaded", 64)
 
 
@@ -78,6 +78,7 @@ FIGURES = (
         "one core of a node at 5 % of its peak",
         "The costs of a message in that library of 2011 and the rate of a core in CG are not in the sources; the "
         "machine file has the costs of RDMA puts within collectives.",
+        campaign="rmatt",
     ),
     PublishedFigure(
         "rmatt-cg-gain",
@@ -87,6 +88,7 @@ FIGURES = (
         1.33 / 1.24,
         cg_gain,
         "the placement that `place` finds; one core of a node at 5 % of its peak",
+        campaign="rmatt",
     ),
     PublishedFigure(
         "rmatt-cg-8192",
@@ -94,6 +96,7 @@ FIGURES = (
         "ratio",
         RMATT,
         reason="Its times are not in the sources at hand.",
+        campaign="rmatt",
     ),
     PublishedFigure(
         "blue-waters-bcast-step",
@@ -105,6 +108,7 @@ FIGURES = (
         "short messages (median of 8 B to 8 KiB), binomial trees as MPICH's",
         "A binomial tree grows by one level in seven. What Cray's library ran on either side of the step is not "
         "published; the campaign blue-waters has the choices of three other libraries.",
+        campaign="blue-waters",
     ),
     PublishedFigure(
         "blue-waters-spikes",
@@ -112,6 +116,7 @@ FIGURES = (
         "ratio",
         NCSA,
         reason="Their heights are not in the sources, and what Cray's library chooses at these sizes is not published.",
+        campaign="blue-waters",
     ),
     PublishedFigure(
         "intrepid-allreduce",
@@ -130,6 +135,8 @@ FIGURES = (
         4.0,
         offload_ratio,
         "the slowest library reduces and broadcasts by binomial trees",
+        fitted="latency of in-network reduction, to 6 us",
+        campaign="reedbush",
     ),
     PublishedFigure(
         "reedbush-offload-seconds",
@@ -146,5 +153,6 @@ FIGURES = (
         "ratio",
         "Hanawa et al., evaluation of Reedbush-U, 2016",
         reason="Which algorithm each library runs at which size is not published.",
+        campaign="reedbush",
     ),
 )

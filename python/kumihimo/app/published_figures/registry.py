@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumihimo.app.published_figures import applications, castep, fugaku, k_computer, left_out, networks
+from kumihimo.app.published_figures import applications, castep, fugaku, k_computer, left_out, leonardo, networks
 from kumihimo.app.published_figures.figure import PublishedFigure
 from kumihimo.text.errors import did_you_mean, wrong_value
 
@@ -12,6 +12,7 @@ FIGURES: tuple[PublishedFigure, ...] = (
     *castep.FIGURES,
     *networks.FIGURES,
     *fugaku.FIGURES,
+    *leonardo.FIGURES,
     *left_out.FIGURES,
 )
 

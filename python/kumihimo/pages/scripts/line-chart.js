@@ -56,7 +56,8 @@ class LineChart {
     this.levels(svg, left, width);
     const layer = make("g", { "clip-path": `url(#${clip})` }, svg);
     for (const s of [...shown].sort((a, b) => (a.strong ? 1 : 0) - (b.strong ? 1 : 0))) this.series(layer, s);
-    for (const m of chart.marks || []) this.mark(svg, m);
+    const labels = [];
+    for (const m of chart.marks || []) this.mark(svg, m, outer < 560 ? null : labels);
     this.end_labels(svg, ends);
     this.overlay = make("g", {}, svg);
   }
@@ -78,9 +79,16 @@ class LineChart {
       make("path", { class: "dot", d: MARKERS[s.marker % MARKERS.length](size), transform: `translate(${px.toFixed(1)} ${py.toFixed(1)})` }, g);
     }
   }
-  mark(svg, m) {
+  // `labels`: ends of those that are drawn, so that none covers another; null: there is no room for any.
+  mark(svg, m, labels) {
     const [px, py] = [this.x(m.x), this.y(m.y)];
-    make("circle", { class: "mark", cx: px, cy: py, r: 6.5 }, svg);
+    const circle = make("circle", { class: "mark", cx: px, cy: py, r: m.label ? 4.5 : 6.5 }, svg);
+    if (!m.label) return;
+    make("title", {}, circle, m.label);
+    const reach = 5.4 * m.label.length;
+    if (!labels || labels.some((l) => Math.abs(l.py - py) < 10 && l.px - l.reach < px && px - reach < l.px)) return;
+    labels.push({ px, py, reach });
+    make("text", { class: "mark-label", x: px - 8, y: py + 4, "text-anchor": "end" }, svg, m.label);
   }
   end_labels(svg, ends) {
     const placed = [];

@@ -14,6 +14,7 @@ from kumihimo.text.documents import read_toml
 from kumihimo.text.durations import parse_duration
 from kumihimo.text.errors import did_you_mean, missing, wrong_value
 
+HISTORY = "history"  # the scaling that is fitted to machines of the past
 SOURCES = ("published", "measured", "fitted", "assumed")
 PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 FLOPS, WATTS, BYTES, RATE, DOLLARS = "flop/s", "W", "B", "B/s", "USD"
@@ -182,7 +183,8 @@ class _Section:
 
 def checked_year(value: object, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not FIRST_YEAR <= value <= LAST_YEAR:
-        raise wrong_value(f"{where} must be a year from {FIRST_YEAR:.0f} to {LAST_YEAR:.0f}", value)
+        found = f"{value:g}" if isinstance(value, float) else value
+        raise wrong_value(f"{where} must be a year from {FIRST_YEAR:.0f} to {LAST_YEAR:.0f}", found)
     return float(value)
 
 
@@ -199,13 +201,15 @@ def content_of(path: Path) -> dict:
         raise wrong_value(f"{path} must be TOML", error, "docs/guides/project-a-machine.md shows the form") from None
 
 
-def find(name: str, kind: str, option: str) -> tuple[dict, str]:
-    """Content and name of a shipped file, or of the file at this path."""
+def find(name: str, kind: str, option: str, others: Sequence[str] = ()) -> tuple[dict, str]:
+    """Content and name of a shipped file, or of the file at this path. `others`: names that the option takes, too."""
     known = shipped(kind)
     path = known.get(name) or Path(name)
     if name not in known and not (name.endswith(".toml") or "/" in name):
         raise wrong_value(
-            f"{option} must name a {kind} or a file", f"'{name}'", did_you_mean(name, known, f"use {', '.join(known)}")
+            f"{option} must name a {kind} or a file",
+            f"'{name}'",
+            did_you_mean(name, [*known, *others], f"use {', '.join([*known, *others])}"),
         )
     content = content_of(path)
     if content.get("kind") != kind:
@@ -246,7 +250,7 @@ def node_class(name: str) -> NodeClass:
 
 
 def scaling(name: str) -> Scaling:
-    content, where = find(name, "scaling", "--scaling")
+    content, where = find(name, "scaling", "--scaling", (HISTORY,))
     top = _Section(content, where, ("kind", "name", "summary", "scatter", "growth"))
     growth = _Section(top.value("growth"), f"[growth] of {where}", tuple(GROWTHS))
     scatter = top.number("scatter") if "scatter" in top.content else 0.0
@@ -274,7 +278,7 @@ def to_toml(of: Scaling) -> str:
 
 def past_machines() -> list[PastMachine]:
     """Those of the package, by year."""
-    content, where = find("history", "history", "--scaling")
+    content, where = find(HISTORY, HISTORY, "--scaling")
     found = []
     for number, each in enumerate(content.get("machine", []), 1):
         of = f"machine {number} of {where}"

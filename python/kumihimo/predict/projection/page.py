@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kumihimo import pages
-from kumihimo.predict.projection import files
+from kumihimo.predict.projection import files, past
 from kumihimo.predict.projection.files import NodeClass, Scaling
 from kumihimo.predict.projection.spread import ProjectedBand
 from kumihimo.text.quantities import bytes_text, flops_text, rate_text, share_text
 
 MOST_BARS = 8
+EARLIER_WATTS = 20e6
 
 
 def render(
@@ -27,7 +28,8 @@ def render(
     ]
     parts = [
         pages.KeyFacts(facts),
-        pages.PageSection("Curves", [pages.Prose(LEAD), curves(target, result, bands)]),
+        pages.PageSection("Curves", [pages.Prose(LEAD), curves(target, bands)]),
+        pages.PageSection("Projections of earlier years", [pages.Prose(EARLIER), earlier(), hindcasts()]),
         pages.PageSection("What decides", [pages.Prose(DECIDES), decides(result)]),
         pages.PageSection("Power of a node", [power(bands)]),
         pages.PageSection("Assumptions", [assumptions(of, by)]),
@@ -39,6 +41,9 @@ def render(
 LEAD = """Peak of the largest machine within the limits. Dashed lines hold nine of ten random draws of all assumptions.
 Circles are real machines, each scaled by its peak per watt to the power of the projected one."""
 
+EARLIER = """Peak per watt, at 20 MW, as the trends up to an earlier year would have projected it for ten years. Circles
+are the real machines. The table has each machine as it would have been projected at its own power."""
+
 DECIDES = "Peak in the last year with one assumption at either end of its range, over that with the usual values."
 
 
@@ -46,7 +51,7 @@ def band_words(band: ProjectedBand) -> str:
     return f"{flops_text(band.low)} to {flops_text(band.high)} in nine of ten draws"
 
 
-def curves(target: float, result: dict, bands: Mapping[str, Sequence[ProjectedBand]]) -> pages.ChartGroup:
+def curves(target: float, bands: Mapping[str, Sequence[ProjectedBand]]) -> pages.ChartGroup:
     series = []
     for at, (name, each) in enumerate(bands.items()):
         colour = pages.look(at)["colour"]
@@ -66,7 +71,7 @@ def curves(target: float, result: dict, bands: Mapping[str, Sequence[ProjectedBa
     power = first[-1].middle.power
     from_year, to_year = first[0].middle.node.year, first[-1].middle.node.year
     real = [
-        {"x": each.year, "y": each.peak / each.power * power}
+        {"x": each.year, "y": each.peak / each.power * power, "label": each.name}
         for each in files.past_machines()
         if from_year - 12 <= each.year <= to_year
     ]
@@ -83,13 +88,51 @@ def curves(target: float, result: dict, bands: Mapping[str, Sequence[ProjectedBa
     return pages.ChartGroup([chart], [each for each in series if each.strong], "curves")
 
 
+def earlier() -> pages.ChartGroup:
+    series = []
+    for at, year in enumerate(past.EARLIER_YEARS):
+        line = past.trend_until(past.end_of(year), "peak")
+        points = [(float(y), line.at(y) * EARLIER_WATTS) for y in range(year, year + 11)]
+        series.append(
+            pages.LineSeries(
+                str(year), pages.points_of(points), f"from {year}", pages.look(at)["colour"], bare=True, strong=True
+            )
+        )
+    real = [
+        {"x": each.year, "y": each.per_watt("peak") * EARLIER_WATTS, "label": each.name}
+        for each in files.past_machines()
+        if each.year >= past.EARLIER_YEARS[0]
+    ]
+    chart = pages.LineChart(
+        "Trends of earlier years, and what came",
+        "peak at 20 MW, by year",
+        series,
+        x=pages.ChartAxis("year", "signed"),
+        y=pages.ChartAxis("flops", "log"),
+        marks=real,
+        tall=True,
+    )
+    return pages.ChartGroup([chart], series, "earlier")
+
+
+def hindcasts() -> pages.PageTable:
+    found = {horizon: {each.machine.name: each.ratio for each in past.hindcasts(horizon)} for horizon in past.HORIZONS}
+    rows = [
+        (each.name, f"{each.year:g}", *(f"{of[each.name]:.3g}x" if each.name in of else "" for of in found.values()))
+        for each in files.past_machines()
+        if any(each.name in of for of in found.values())
+    ]
+    columns = ("machine~", "year>", *(f"projected over real, {horizon} years before>" for horizon in found))
+    return pages.PageTable(columns, rows)
+
+
 def decides(result: dict) -> pages.ChartGroup:
     charts = []
     for at, each in enumerate(result["models"]):
         peak = each["years"][-1]["peak_flops"]
         rows = [
             pages.ChartBar(
-                one["name"],
+                words_of(one["name"]),
                 [one["factor"] - 1],
                 pages.look(at)["colour"],
                 f"{one['at_low'] / peak:.2f} to {one['at_high'] / peak:.2f}",
@@ -98,6 +141,12 @@ def decides(result: dict) -> pages.ChartGroup:
         ]
         charts.append(pages.BarChart(f"Model {each['model']}", "largest peak over smallest, less 1", rows, "number"))
     return pages.ChartGroup(charts, name="decides")
+
+
+def words_of(assumption: str) -> str:
+    """As in the table of assumptions."""
+    known = {**files.GROWTHS, **{f"{share} share": words for share, words in files.SHARES.items()}}
+    return {"luck": "a machine about the trend", "cost": "cost of a node"}.get(assumption) or known[assumption]
 
 
 def power(bands: Mapping[str, Sequence[ProjectedBand]]) -> pages.PageTable:

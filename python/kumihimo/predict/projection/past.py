@@ -11,6 +11,7 @@ from kumihimo.predict.projection.files import Assumption, PastMachine, Scaling, 
 from kumihimo.text.errors import wrong_value
 
 HORIZONS = (5, 10)  # years
+EARLIER_YEARS = (2008, 2011, 2014, 2017, 2020)  # whose projections a page shows
 WINDOW = 10.0  # years of a trend: over longer ones it follows growth that has ended
 LEAST = 4  # machines for a trend
 WATTS = 1.08  # growth of a node's power in a year, which decides how many nodes there are, and nothing else
@@ -83,8 +84,13 @@ def trend(points: Sequence[tuple[float, float]]) -> Trend:
     )
 
 
+def end_of(year: float) -> float:
+    """Of a whole year: with its lists of June and November."""
+    return year + 0.99 if year == int(year) else year
+
+
 def trend_until(year: float, what: str) -> Trend | None:
-    """Of `what` per watt (PastMachine.per_watt) in the WINDOW before a year; None: too few machines tell it."""
+    """Of `what` per watt (PastMachine.per_watt) in the WINDOW before a time; None: too few machines tell it."""
     points = [
         (each.year, value)
         for each in past_machines()
@@ -96,10 +102,11 @@ def trend_until(year: float, what: str) -> Trend | None:
 def scaling(year: float) -> Scaling:
     """Growth as the machines of the ten years up to a year had it, per watt. All parts keep their shares of a node's
     power, so both models of power give the same."""
-    peak, memory = trend_until(year, "peak"), trend_until(year, "memory")
+    end = end_of(year)
+    peak, memory = trend_until(end, "peak"), trend_until(end, "memory")
     if peak is None or memory is None:
         rule = f"--scaling history:YEAR needs {LEAST} machines with peak and memory in the ten years up to that year"
-        raise wrong_value(rule, f"{year:.0f}", "name another year, such as history:2015")
+        raise wrong_value(rule, f"{year:g}", "name another year, such as history:2015")
     flops, bits = peak.factor * WATTS, memory.factor * WATTS
     grows = f"assumed: a node's power grows by {WATTS - 1:.0%} a year, and its parts keep their shares"
 
@@ -107,7 +114,7 @@ def scaling(year: float) -> Scaling:
         return Assumption(value, value, value, grows)
 
     def rate(what: str, words: str) -> Assumption:
-        found = trend_until(year, what)
+        found = trend_until(end, what)
         return FEW if found is None else found.assumption(WATTS, f"{words} per watt, times {WATTS:g},")
 
     return Scaling(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kumihimo.predict.checkpoint import model as checkpoints
 from kumihimo.predict.projection import files, machine_file, model, past, spread
-from kumihimo.predict.projection.files import NodeClass, Scaling
+from kumihimo.predict.projection.files import HISTORY, NodeClass, Scaling
 from kumihimo.predict.projection.model import Limits
 from kumihimo.predict.projection.spread import ProjectedBand
 from kumihimo.text.errors import wrong_value
 
-HISTORY = "history"
+OF_A_NODE = ("peak", "memory_bandwidth", "link_bandwidth", "latency")
 CHECKPOINT_SECONDS = 300.0  # of the checkpoint whose cost by failures is told
 
 
@@ -84,6 +84,7 @@ def as_object(asked: ProjectQuestion, found: dict[str, Projection]) -> dict:
         "assumptions": {name: vars(each) for name, each in asked.by.growth.items()},
         "models": [model_object(asked, kind, each) for kind, each in found.items()],
         "hindcast": [vars(each) for each in errors],
+        "node_growth": node_growth(asked),
         "came": came_object(asked),
     }
 
@@ -139,6 +140,31 @@ def band_object(band: ProjectedBand) -> dict:
             "power_watts": one.node.power,
         },
     }
+
+
+@dataclass(frozen=True)
+class ProjectedRun:
+    """A program on so many nodes of a projected machine."""
+
+    nodes: int
+    power: float  # W
+    memory: float  # bytes
+    failures: dict | None
+
+
+def run_on(asked: ProjectQuestion, found: dict[str, Projection], nodes: int) -> ProjectedRun:
+    """By the first of the models. BadInput: the limits allow fewer nodes."""
+    machine = found[asked.models[0]].bands[-1].middle
+    if nodes > machine.nodes:
+        rule = f"the limits let {machine.nodes:,} nodes of {asked.of.name} through"
+        raise wrong_value(rule, f"a program on {nodes:,}", "raise the limits, or give fewer --ranks")
+    part = replace(machine, nodes=nodes)
+    return ProjectedRun(nodes, part.power, part.memory, failures(asked.of, part))
+
+
+def node_growth(asked: ProjectQuestion) -> dict[str, float]:
+    """What a node is to one of the class, by GROWTHS."""
+    return {name: asked.by.growth[name].value ** (asked.year - asked.of.year) for name in OF_A_NODE}
 
 
 def failures(of: NodeClass, machine: model.ProjectedMachine) -> dict | None:

@@ -249,11 +249,14 @@ def npb_cg(rank: int, ranks: int, v: Values) -> Iterator[WorkloadStep]:
 
 def nicam(rank: int, ranks: int, v: Values) -> Iterator[WorkloadStep]:
     """An icosahedral grid: a rank has several rhombic regions, which have up to 19 other ranks beside them. Here the
-    ranks of a box of three axes have those beside them at faces and edges, and one at a corner."""
+    ranks of a box of three axes have those beside them at faces and edges, and one at a corner, which has them, too."""
     grid = balanced(ranks, 3)
+    place = place_of(rank, grid)
+    way = -1 if place[0] % 2 else 1
+    corner = tuple(at + way for at in place)
     side = round((v["columns"] / ranks) ** 0.5)
     for _ in repeated(v):
-        beside = [(other, axes) for other, axes in around(rank, grid) if axes < 3]
+        beside = [(other, axes) for other, axes in around(rank, grid) if axes < 3 or place_of(other, grid) == corner]
         sizes = [int(v["layers"] * v["variables"] * REAL * (side if axes == 1 else 1)) for _, axes in beside]
         yield ComputingStep(side**2 * v["layers"] * v["flops"] / v["rate"], "dynamics")
         yield ExchangeStep([other for other, _ in beside], sizes, sizes, "edges of regions")
@@ -516,4 +519,6 @@ def find(name: str) -> Workload:
     for each in WORKLOADS:
         if each.name == name:
             return each
-    raise wrong_value("there is no such workload", f"'{name}'", did_you_mean(name, known, f"use {', '.join(known)}"))
+    raise wrong_value(
+        "there is no such workload", f"'{name}'", did_you_mean(name, [*known, "list"], f"use {', '.join(known)}")
+    )

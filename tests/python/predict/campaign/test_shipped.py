@@ -3,11 +3,13 @@ what the table in its library says."""
 
 from __future__ import annotations
 
+import json
 import re
 import statistics
 
 import pytest
 
+from kumihimo.app.published_figures import registry
 from kumihimo.cli import campaign, campaign_points
 from kumihimo.predict.campaign import description
 from kumihimo.processes import mpi
@@ -127,3 +129,21 @@ def test_noise_hides_the_network_where_there_are_many_ranks(tmp_path, monkeypatc
     assert median["2.5ms/100ms", "L=1000"] < 1.05 * median["2.5ms/100ms", "L=100"]
     assert median["2.5ms/100ms", "L=1000"] > 20 * median["25us/1ms", "L=1000"]
     assert median["25us/1ms", "L=1000"] > 1.1 * median["25us/1ms", "L=100"]
+
+
+def test_the_points_around_published_figures_are_those_of_a_shipped_campaign():
+    named = {each.campaign for each in registry.FIGURES} - {""}
+    assert named == {"blue-waters", "castep", "geofem", "reedbush", "rmatt", "rsdft"}
+    for name in named:
+        shipped = description.read(campaign.shipped()[name], campaign_points.options())
+        assert shipped.name == name and shipped.summary and shipped.points()
+
+
+def test_show_lists_the_figures_that_were_published(kumihimo):
+    ended = kumihimo("campaign", "geofem")
+    assert ended.code == 0, ended.err
+    shown = kumihimo("campaign", "show", "geofem.sqlite")
+    assert shown.code == 0 and re.search(r"^geofem-iteration +no ", shown.out, re.MULTILINE), shown.out
+    assert "failed" not in shown.out
+    found = json.loads(kumihimo("campaign", "show", "geofem.sqlite", "--json").out)
+    assert [each["name"] for each in found["published"]] == ["geofem-iteration"]

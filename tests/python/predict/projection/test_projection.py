@@ -101,6 +101,12 @@ def test_history_leaves_the_shares_of_a_nodes_power() -> None:
             assert node.power[part] / node.watts == pytest.approx(share)
 
 
+def test_a_whole_year_has_its_lists() -> None:
+    """Tianhe-2 is of June 2013."""
+    newest = max(each.year for each in files.past_machines() if each.year < 2014)
+    assert past.trend_until(past.end_of(2013), "peak").last == newest > 2013
+
+
 def test_a_trend_finds_planted_growth() -> None:
     exact = past.trend([(year, 3.0 * 1.4 ** (year - 2000)) for year in range(2000, 2010)])
     assert exact.factor == pytest.approx(1.4) and exact.scatter == pytest.approx(0, abs=1e-9)

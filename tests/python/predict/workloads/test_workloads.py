@@ -110,7 +110,7 @@ def test_nicam_has_at_most_19_partners_and_a_lattice_six() -> None:
     for name, most in (("nicam", 19), ("lattice-qcd", 6), ("lans", 6)):
         found = called(catalogue.find(name), 64).traffic()
         partners = Counter(source for source, _ in found.bytes)
-        assert max(partners.values()) <= most and len(partners) == 64
+        assert max(partners.values()) == most and len(partners) == 64
         assert name != "lattice-qcd" or set(partners.values()) == {6}
 
 
@@ -166,7 +166,18 @@ def test_mistakes_are_one_sentence(text: str, ranks: int | None, sentence: str) 
 
 
 def test_the_command(kumihimo, tmp_path: Path) -> None:
-    assert "rsdft" in kumihimo("workload").out
+    assert "rsdft" in kumihimo("workload").out == kumihimo("workload", "list").out
+    assert kumihimo("workload", "show", "lans").out == kumihimo("workload", "lans").out
+    for words, sentence in (
+        (("workload", "lst"), "did you mean list?"),
+        (("workload", "show"), "the workload is missing"),
+        (("workload", "show", "lans", "hpl"), "takes one workload"),
+        (("simulate", "wrokload:lans", "-m", "k-computer"), "did you mean workload:lans?"),
+        (("bench", "worklod:lans"), "did you mean workload:lans?"),
+        (("replay", "worklod:lans", "-m", "k-computer"), "did you mean workload:lans?"),
+    ):
+        refused = kumihimo(*words)
+        assert refused.code == 2 and sentence in refused.err and refused.err.count("\n") == 1, refused.err
     names = [each["name"] for each in json.loads(kumihimo("workload", "--json").out)["workloads"]]
     assert names == [each.name for each in WORKLOADS]
     shown = kumihimo("workload", "lattice-qcd", "--ranks", "8", "--traffic", "t.txt")

@@ -1,10 +1,13 @@
-"""What predictions of published figures share: machines, rates of kernels that are measured here, each once, and the
+"""What predictions of published figures share: machines, rates of kernels, each measured once, and the
 time of a collective or a workload."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from functools import cache, cached_property
+from pathlib import Path
 
 from kumihimo import _machine
 from kumihimo.app import fft_prediction, lu_prediction
@@ -13,6 +16,7 @@ from kumihimo.app.fft_prediction import LineRate
 from kumihimo.app.lu_prediction import LuQuestion, LuRates
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks
+from kumihimo.kernel import identity
 from kumihimo.network.placement import Placed, wanted
 from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Setting
@@ -22,20 +26,28 @@ from kumihimo.predict.replay.study import ReplayQuestion
 from kumihimo.predict.workloads.catalogue import WorkloadCall
 from kumihimo.processes.package_files import folder
 
+COMMITTED = Path(__file__).with_name("kernel_rates.json")
+ABOUT = ("processor", "date")
 LIMIT_SECONDS = 3600.0  # of a measurement
 BLOCK, TRIES = 192, 5
 
 
-class RatesHere:
-    """Of one thread of this machine."""
+class KernelRates:
+    """Of one thread: as they were measured once (kernel_rates.json), so that predictions do not change with the machine
+    that computes them, or `here`."""
+
+    def __init__(self, here: bool = False) -> None:
+        self.known = {} if here else json.loads(COMMITTED.read_text(encoding="utf-8"))
 
     @cached_property
     def peak(self) -> float:
-        return peak_here()
+        return self.known["peak"] if self.known else peak_here()
 
     @cached_property
     def lu(self) -> LuRates:
         """With blocks of BLOCK; the best of TRIES where other programs seem to run here."""
+        if self.known:
+            return LuRates(**self.known["lu"])
         best: LuRates | None = None
         for _ in range(TRIES):
             found = lu_prediction.measure(LuQuestion(10 * BLOCK, BLOCK, None), LIMIT_SECONDS)
@@ -46,24 +58,21 @@ class RatesHere:
 
     @cached_property
     def lines(self) -> LineRate:
-        return fft_prediction.measure(LIMIT_SECONDS)
+        return LineRate(**self.known["lines"]) if self.known else fft_prediction.measure(LIMIT_SECONDS)
 
     def speed_of(self, job: _machine.Job) -> CoreSpeed:
-        """Kernels reach the share of the peak that they reach here."""
+        """Kernels reach the same share of the peak there."""
         flops, _ = job.machine.compute_rates
         return CoreSpeed.of(self.peak, flops / max(job.slots.sizes))
 
-    def measured(self) -> dict:
-        """Members of JSON: what was measured until now."""
-        known = vars(self)
-        rates = {}
-        if "peak" in known:
-            rates["peak_gflops"] = self.peak * 1e-9
-        if "lu" in known:
-            rates |= self.lu.measured()
-        if "lines" in known:
-            rates["line_gflops"] = self.lines.flops * 1e-9
-        return rates
+    def used(self) -> dict:
+        """What was taken until now, in the form of kernel_rates.json."""
+        taken = {name: value for name, value in vars(self).items() if name in ("peak", "lu", "lines")}
+        if not taken:
+            return {}
+        processor, date = identity.this_machine()["processor"], datetime.now(timezone.utc).date().isoformat()
+        about = {"processor": processor, "date": date, **{name: self.known[name] for name in ABOUT if self.known}}
+        return about | {name: value if name == "peak" else vars(value) for name, value in taken.items()}
 
 
 @cache
