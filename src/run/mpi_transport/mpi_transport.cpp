@@ -98,7 +98,7 @@ Status MpiTransport::set_up() {
     OpenedNetwork opened = TRY(open_network(
         {library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes}, options_.network));
     network_ = std::move(opened.network);
-    note_ = std::move(opened.note);
+    if (rank_ == 0) note_ = std::move(opened.note); // all ranks have one, or none
   }
   complete_ = true;
   if (is_single_node_) free_communicators();
@@ -270,9 +270,9 @@ Status MpiTransport::open_fabric() {
   return *fabric_opened_;
 }
 
-// For the user: messages that were to use it use the usual network.
+// For the user, by one rank: messages that were to use it use the usual network.
 void MpiTransport::note_fabric(const Status& opened) {
-  if (!opened && fabric_opened_ && note_.empty())
+  if (!opened && fabric_opened_ && note_.empty() && rank_ == 0)
     note_ =
         fmt::format("the network mpi is used instead of fabric, which the wisdom names: {}", opened.error().problem);
 }
@@ -405,7 +405,9 @@ std::string MpiTransport::awaited() const {
 
 Error MpiTransport::error() const { return *network_->error(); }
 
+// The network, too, though no message of this rank is under way: a peer may wait for an answer of its provider.
 void MpiTransport::progress_libraries() {
+  if (!is_single_node_ && !network_->busy()) network_->progress();
   const int code = library_progress_->progress();
   if (code != 0) network_->abandon(library_.check(code, "MPI_Request_get_status").error());
 }

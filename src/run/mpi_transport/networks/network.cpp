@@ -83,8 +83,7 @@ Result<std::unique_ptr<MpiNetwork>> add_network(const NetworkContext& context, s
   const auto position = static_cast<std::size_t>(TRY(position_of(name)));
   Result<std::unique_ptr<MpiNetwork>> made = make(networks()[position], context);
   if (made) return made;
-  return not_applicable(fmt::format("the network {} cannot be used: {}", name, reason_of(made.error())), {},
-                        "use the network mpi");
+  return not_applicable(reason_of(made.error()), {}, "use the network mpi");
 }
 
 Status agree(const mpi::Library& library, mpi::Handle communicator, const Status& mine) {

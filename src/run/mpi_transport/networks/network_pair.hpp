@@ -3,6 +3,7 @@
 
 #include "mpi_transport/networks/network.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -29,10 +30,12 @@ class NetworkPair final : public MpiNetwork {
   }
   void send(transport::SendRequest& message) override { of(message).send(message), note_errors(); }
   void receive(transport::ReceiveRequest& message) override { of(message).receive(message), note_errors(); }
+  // A rank that waits in a call over one network may be needed for the end of a peer's call over the other.
   bool progress() override {
     bool moved = false;
+    const bool all = ++turns_ % turns_between_all == 0;
     for (MpiNetwork* each : {usual_.get(), fabric_.get()})
-      if (each->busy()) moved |= each->progress();
+      if (all || each->busy()) moved |= each->progress();
     note_errors();
     return moved;
   }
@@ -65,7 +68,10 @@ class NetworkPair final : public MpiNetwork {
     }
   }
 
+  static constexpr std::uint32_t turns_between_all = 16;
+
   std::unique_ptr<MpiNetwork> usual_, fabric_;
+  std::uint32_t turns_ = 0;
 };
 
 } // namespace kumihimo::mpi_transport
