@@ -3,11 +3,12 @@
 
     bench/testbed/networks.py [--shape 3x3x3] [--rate 50Mbit/s] [--rounds 5] [--mpi openmpi]
                               [--collectives allreduce=rotated_rings,bcast=trinaryx6]
-                              [--bytes 8,4KiB,64KiB,256KiB,1MiB]
+                              [--bytes 8,4KiB,64KiB,256KiB,1MiB] [--against mpi]
 
 A C program (collectives.c) is launched under `kumihimo run` with one algorithm and each network by turns, in a new
 order in each round. Times are of the slowest rank: the median of the calls of a launch, then of the launches. The ratio
-is the time over mpi by the time over fabric, with its 95 % interval over the rounds."""
+is the time over mpi by the time over fabric, with its 95 % interval over the rounds. `--against message` compares with
+fabric whose receivers tell the place of each long message by itself (KUMIHIMO_FABRIC_PLACES) instead."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ from kumihimo.text.quantities import seconds_text
 from kumihimo.text.sizes import parse_sizes, with_unit
 
 NAME = f"bench{os.getpid()}"
-NETWORKS = ("mpi", "fabric")
+BY_MESSAGE = {"KUMIHIMO_FABRIC_PLACES": "message"}
+NETWORKS = {"mpi": ("mpi", {}), "fabric": ("fabric", {}), "message": ("fabric", BY_MESSAGE)}
 USUAL = "allreduce=rotated_rings,bcast=trinaryx6,allgather=rotated_rings,reduce_scatter=rotated_rings,alltoall=linear"
 
 
@@ -38,6 +40,7 @@ def main() -> None:
     words.add_argument("--mpi", default="openmpi")
     words.add_argument("--collectives", default=USUAL)
     words.add_argument("--bytes", default="8,4KiB,64KiB,256KiB,1MiB")
+    words.add_argument("--against", choices=("mpi", "message"), default="mpi")
     asked = words.parse_args()
     installation = mpi.choose(asked.mpi)
     with tempfile.TemporaryDirectory(prefix="kumihimo-bench-") as folder:
@@ -58,32 +61,39 @@ def table(
     for extent in asked.shape.split("x"):
         ranks *= int(extent.rstrip("m"))
     command = [*installation.arguments(ranks), str(program), collective, str(CALLS), str(LIMIT), *map(str, sizes)]
-    times: dict[str, dict[int, list[float]]] = {network: {size: [] for size in sizes} for network in NETWORKS}
+    both = (asked.against, "fabric")
+    times: dict[str, dict[int, list[float]]] = {network: {size: [] for size in sizes} for network in both}
     for number in range(asked.rounds):
-        order = list(NETWORKS)
+        order = list(both)
         random.Random(number).shuffle(order)
         for network in order:
             for size, seconds in launched(command, f"{collective}={algorithm}", network).items():
                 times[network][size].append(seconds)
     where = f"{ranks} ranks on {asked.shape}, {asked.rate}, {installation.family} {installation.version}"
     print(f"\n## {collective} by {algorithm}, {where}\n")
-    print("| bytes | over mpi | over fabric | mpi / fabric | interval |\n|---:|---:|---:|---:|---|")
+    heads = ("over mpi", "over fabric") if asked.against == "mpi" else ("places by message", "by call")
+    print(f"| bytes | {' | '.join(heads)} | {asked.against} / fabric | interval |\n|---:|---:|---:|---:|---|")
     for size in sizes:
-        over_mpi, over_fabric = (times[network][size] for network in NETWORKS)
-        if len(over_mpi) != asked.rounds or len(over_fabric) != asked.rounds:
+        slow, fast = (times[network][size] for network in both)
+        if len(slow) != asked.rounds or len(fast) != asked.rounds:
             print(f"| {with_unit(size)} | - | - | - | |")
             continue
-        ratio = _measure.compare(list(zip(over_mpi, over_fabric)))
-        cells = [with_unit(size), *(seconds_text(median(each)) for each in (over_mpi, over_fabric))]
+        ratio = _measure.compare(list(zip(slow, fast)))
+        cells = [with_unit(size), *(seconds_text(median(each)) for each in (slow, fast))]
         cells += [f"{ratio.ratio:.2f}", f"{ratio.ratio_low:.2f}..{ratio.ratio_high:.2f}"]
         print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def launched(command: list[str], algorithm: str, network: str) -> dict[int, float]:
     """Seconds of a call by size."""
-    words = [KUMIHIMO, "testbed", "run", "--name", NAME, "--", KUMIHIMO, "run", "--network", network]
+    name, settings = NETWORKS[network]
+    words = [KUMIHIMO, "testbed", "run", "--name", NAME, "--", KUMIHIMO, "run", "--network", name]
     done = subprocess.run(
-        [*words, "--algorithm", algorithm, "--", *command], capture_output=True, text=True, timeout=LAUNCH_SECONDS
+        [*words, "--algorithm", algorithm, "--", *command],
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        timeout=LAUNCH_SECONDS,
     )
     ran = f"{algorithm.partition('=')[2]}, "
     if done.returncode != 0 or ran not in done.stderr or "used instead" in done.stderr:

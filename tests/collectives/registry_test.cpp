@@ -66,6 +66,8 @@ TEST(Registry, SchedulesDoNotContainHints) {
   EXPECT_EQ(built(p), built({}));
   EXPECT_EQ(with_hints("segments=2", p), "segments=2 single_copy streaming_stores");
   EXPECT_EQ(with_hints("", p), "single_copy streaming_stores");
+  p.fabric = true;
+  EXPECT_EQ(with_hints("", p), "single_copy streaming_stores fabric");
   EXPECT_EQ(with_hints("", {}), "");
 }
 

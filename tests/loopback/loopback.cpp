@@ -4,12 +4,14 @@
 #include "transport/message.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <random>
 #include <thread>
+#include <tuple>
 
 namespace kumihimo::transport {
 namespace {
@@ -27,7 +29,19 @@ class LoopbackTransport final : public Transport, public RemoteMemory {
   }
   std::uint64_t begin(Stream stream) override { return instances_.next(stream); }
   void send(SendRequest& message) override { board_.post(rank_, message); }
-  void receive(ReceiveRequest& message) override { board_.post(rank_, message); }
+  void receive(ReceiveRequest& message) override {
+    check_early_target(message);
+    board_.post(rank_, message);
+  }
+  std::int64_t early_bytes(bool) const override { return 1; }
+  // Bytes may come at any time from now on: here at once, and wrong ones.
+  void expect(std::span<const EarlyReceive> receives) override {
+    for (const EarlyReceive& each : receives) {
+      if (!each.target) continue;
+      std::memset(each.target, scribble, static_cast<std::size_t>(each.bytes));
+      early_[name_of(each.key)] = each.target;
+    }
+  }
   void offload(OffloadRequest& message) override { board_.post(rank_, message); }
   bool gathers() const override { return options_.gathers; }
 
@@ -61,6 +75,25 @@ class LoopbackTransport final : public Transport, public RemoteMemory {
   void put(PutRequest& request) override { puts_[{request.target, request.channel}].push_back({&request}); }
 
  private:
+  static constexpr int scribble = 0x9d;
+  using EarlyName = std::tuple<std::uint64_t, std::int32_t, std::int32_t, std::int64_t, std::int64_t>;
+  static EarlyName name_of(const MessageKey& key) {
+    return {key.instance, key.peer.value, key.lane.value, key.segment, key.ordinal};
+  }
+
+  // What was written early is still there when the receive starts, and goes to the place that was named.
+  void check_early_target(ReceiveRequest& message) {
+    const auto found = message.key.signal ? early_.end() : early_.find(name_of(message.key));
+    if (found == early_.end()) return;
+    const std::byte* const target = found->second;
+    early_.erase(found);
+    const bool is_there =
+        std::all_of(target, target + message.bytes, [](std::byte b) { return b == static_cast<std::byte>(scribble); });
+    if (message.direct() != target || !is_there)
+      board_.fail(failed("the target of an early receive was written before the receive was started",
+                         describe(message.key, false)));
+  }
+
   struct QueuedPut {
     PutRequest* request = nullptr;
     bool written = false; // but its flag is not raised
@@ -137,6 +170,7 @@ class LoopbackTransport final : public Transport, public RemoteMemory {
   std::mt19937_64 random_;
   InstanceNumbers instances_;
   Events waiting_;
+  std::map<EarlyName, std::byte*> early_;                               // targets of receives that were not started
   std::map<std::pair<Rank, std::int32_t>, std::deque<QueuedPut>> puts_; // by target and channel
 };
 

@@ -1,8 +1,8 @@
 // Ranks as threads of one process, or driven by turns on one thread, for tests: the strictest transport. Sends are
 // synchronous: they complete only when the receiver has taken the bytes out of the sender's memory. Nothing is
 // buffered. A put takes effect only in progress() of its sender. A deadlock is found at once; the error names the ranks
-// that wait and what for. With `delays` events come in random order, pieces have random lengths, flags come later than
-// their data, and ranks pause.
+// that wait and what for. Targets of early receives are filled with wrong bytes at the start of an instance. With
+// `delays` events come in random order, pieces have random lengths, flags come later than their data, and ranks pause.
 #pragma once
 
 #include "base/units.hpp"

@@ -111,7 +111,8 @@ bool arrived_right(const End& end) {
   return end.bytes == expected;
 }
 
-bool exchange(MpiTransport& transport, std::mt19937& common, std::mt19937& own) {
+// `both_networks`: every second message asks for the fabric.
+bool exchange(MpiTransport& transport, std::mt19937& common, std::mt19937& own, bool both_networks = false) {
   const int rank = transport.rank();
   std::vector<std::unique_ptr<End>> ends;
   for (const Plan& plan : random_plans(common, transport.ranks(), transport.begin(transport::Stream::blocking)))
@@ -121,6 +122,7 @@ bool exchange(MpiTransport& transport, std::mt19937& common, std::mt19937& own) 
       end->plan = plan;
       end->sends = sends;
       sends ? make_sender(*end) : make_receiver(*end);
+      end->send.over_fabric = end->receive.over_fabric = both_networks && plan.seed % 2 == 0;
       ends.push_back(std::move(end));
     }
   std::shuffle(ends.begin(), ends.end(), own);
@@ -146,6 +148,7 @@ struct Case {
   const char* name;
   TransportOptions options;
   bool expects_note = false;
+  bool both_networks = false;
 };
 
 bool check_case(const Library& library, const Case& test, int rank, int ranks, int exchanges) {
@@ -167,9 +170,16 @@ bool check_case(const Library& library, const Case& test, int rank, int ranks, i
     if (peer != rank) demands.peers.push_back(Rank{peer});
   if (Status status = transport.prepare(demands); !status)
     return std::fprintf(stderr, "%s: %s\n", test.name, status.error().sentence().c_str()), false;
+  demands.fabric = test.both_networks;
+  if (Status status = demands.fabric ? transport.prepare(demands) : Status(Nothing{}); !status)
+    return std::fprintf(stderr, "%s: %s\n", test.name, status.error().sentence().c_str()), false;
+  const bool must_note = test.both_networks && rank == 0 && !transport.open_fabric().ok();
+  if (test.both_networks && transport.note().empty() == must_note)
+    return std::fprintf(stderr, "%s: note is \"%s\"\n", test.name, std::string(transport.note()).c_str()), false;
   std::mt19937 common(42), own(static_cast<std::uint32_t>(rank));
   for (int i = 0; i < exchanges; ++i)
-    if (!exchange(transport, common, own)) return std::fprintf(stderr, "in case %s\n", test.name), false;
+    if (!exchange(transport, common, own, test.both_networks))
+      return std::fprintf(stderr, "in case %s\n", test.name), false;
   return true;
 }
 
@@ -244,6 +254,7 @@ bool check_transport(const Library& library, int rank, int ranks) {
       {"no memory", {.shared_memory_limit_bytes = 100}, true},
       {"few tags", {.node_of_rank = nodes_of(ranks, 1), .tag_upper_bound = 32767}},
       {"in parts", {.node_of_rank = nodes_of(ranks, 1), .most_at_once_bytes = 1000}},
+      {"two networks", {.node_of_rank = nodes_of(ranks, 1), .network = ""}, false, ranks > 1},
   };
   bool good = true;
   for (const Case& test : cases) good = check_case(library, test, rank, ranks, 12) && good;

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from kumihimo.processes import allocation, launch_lines, launcher_environment, signals
 from kumihimo.processes.mpi import library_of, version_text
 from kumihimo.processes.package_files import program
-from kumihimo.run import program_keys, run_summary, wisdom_reading
+from kumihimo.run import networks, program_keys, run_summary, wisdom_reading
 from kumihimo.text.errors import failed, wrong_value
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
@@ -49,6 +49,7 @@ HANDED_ON = (
     "KUMIHIMO_STREAMING_BYTES",
     "KUMIHIMO_NETWORK",
     "KUMIHIMO_FABRIC_ENGINES",
+    "KUMIHIMO_FABRIC_PLACES",
     allocation.SHAPE,
     allocation.HOSTS,
 )
@@ -108,6 +109,7 @@ def run(
 def handed_on() -> dict[str, str]:
     """What the user has set of HANDED_ON, for the processes of all nodes."""
     found = {name: os.environ[name] for name in HANDED_ON if os.environ.get(name)}
+    networks.checked(found.get("KUMIHIMO_NETWORK"), "KUMIHIMO_NETWORK")
     stores = found.get(HANDED_ON[0], "cached")
     if stores not in ("cached", "streamed"):
         raise wrong_value(f"{HANDED_ON[0]} must be cached or streamed in the environment", f"'{stores}'")

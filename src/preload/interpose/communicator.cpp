@@ -379,6 +379,7 @@ Communicator::Both Communicator::make_both(Collective collective, const WisdomCh
     Result<std::unique_ptr<plan::Plan>> made =
         attempted([&] { return make_one(collective, choice, asks); },
                   [] { return Result<std::unique_ptr<plan::Plan>>(out_of_memory()); });
+    if (note_.empty()) note_ = resources_->transport->note(); // of a network that it has opened for the plan
     if (made)
       both[in_place] = std::move(*made);
     else if (!error)

@@ -297,6 +297,8 @@ Result<Ready> make_ready(MpiJob& job, const BenchTask& task, const TaskCase& c) 
     return does_not_fit(*schedule, not_applicable("--single-copy needs ranks that share memory and may read each "
                                                   "other's memory (process_vm_readv)",
                                                   {}, "leave --single-copy out"));
+  if (c.parameters.fabric)
+    if (Status opened = transport->open_fabric(); !opened) return does_not_fit(*schedule, opened.error());
   return Ready{*schedule, transport, to_json(c, *schedule)};
 }
 

@@ -50,6 +50,7 @@ Execution::Execution(const CompiledProgram& program, Transport& transport)
     lane.code = &code;
     lane.slots.resize(static_cast<std::size_t>(code.window));
   }
+  early_ = early_receives(program, transport.early_bytes(program.hints().fabric));
 }
 
 // After a run that did not end, the library may still read and write this memory (PointToPoint::abandon), so it is kept
@@ -83,6 +84,7 @@ Error Execution::unended() const {
 
 Status Execution::fit() {
   if (running_) return unended();
+  early_ = early_receives(program_, transport_.early_bytes(program_.hints().fabric));
   in_own_ = memory_bytes(program_) <= most_own_bytes;
   try {
     if (in_own_) own_.resize(static_cast<std::size_t>(memory_bytes(program_) + line_bytes));
@@ -129,6 +131,20 @@ void Execution::start(const Buffers& buffers, const Reduction& reduction, Stream
   self_sends_.clear();
   self_receives_.clear();
   for (LaneState& lane : lanes_) lane.begun = lane.complete = 0;
+  if (!early_.empty()) expect();
+}
+
+void Execution::expect() {
+  expected_.clear();
+  for (const EarlyOp& op : early_) {
+    transport::EarlyReceive& each = expected_.emplace_back();
+    each.key = {instance_, op.peer, op.lane, op.segment, op.ordinal, false};
+    if (op.area != Area::none) each.target = areas_[static_cast<std::size_t>(op.area)] + op.first;
+    each.bytes = op.bytes;
+    each.element_bytes = program_.data().type_bytes;
+    each.over_fabric = program_.hints().fabric;
+  }
+  transport_.expect(expected_);
 }
 
 void Execution::end() {

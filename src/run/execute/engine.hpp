@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "execute/compiled_program.hpp"
+#include "execute/early_receives.hpp"
 #include "execute/scratch.hpp"
 #include "transport/sink.hpp"
 #include "transport/transport.hpp"
@@ -88,6 +89,7 @@ class Execution {
   Status run_straight();
   Status wait_for_progress();
   void bind(const Buffers& buffers);
+  void expect();
   void end();
 
   bool may_begin(const LaneState& lane) const;
@@ -120,9 +122,11 @@ class Execution {
   std::uint64_t instance_ = 0;
   bool running_ = false; // a run has started and has not ended
   std::vector<LaneState> lanes_;
-  bool in_own_;                  // so little scratch that it is the execution's own
-  std::vector<std::byte> own_;   // that
-  ScratchMemory scratch_;        // else, during a run
+  std::vector<EarlyOp> early_;
+  std::vector<transport::EarlyReceive> expected_; // those of this run
+  bool in_own_;                                   // so little scratch that it is the execution's own
+  std::vector<std::byte> own_;                    // that
+  ScratchMemory scratch_;                         // else, during a run
   std::list<Memory> unfinished_; // one, empty: what passes the memory of a run that did not end on without allocating
   std::vector<SendRequest*> self_sends_; // messages to oneself whose other half has not started
   std::vector<ReceiveRequest*> self_receives_;

@@ -75,6 +75,7 @@ class ProgramCompiler {
     peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
     std::erase(peers, p_.rank());
     p_.demands_.element_bytes = p_.data().type_bytes;
+    p_.demands_.fabric = p_.hints().fabric;
     return resolve_if_few();
   }
 

@@ -18,6 +18,7 @@ void Execution::start_round(LaneState& lane, SegmentSlot& slot, std::int32_t rou
   common.key.lane = lane.code->id;
   common.key.segment = slot.segment;
   common.open = &slot.open[r];
+  common.over_fabric = program_.hints().fabric;
   for (std::int32_t i = begin; i < end; ++i) {
     const Op& op = slot.code->ops[static_cast<std::size_t>(i)];
     if (trace_) record(TraceEvent::What::step_started, lane, slot, round, &op);

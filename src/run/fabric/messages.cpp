@@ -25,7 +25,14 @@ FabricMessages::FabricMessages(std::shared_ptr<FabricPort> port, FabricRanks ran
 
 FabricMessages::~FabricMessages() {
   const std::lock_guard lock(port_->mutex());
-  for (Receiving& receiving : receives_) release(receiving);
+  for (Receiving& receiving : receives_) release(receiving.own);
+  for (auto& [list, landings] : landings_)
+    for (Landing& landing : landings) {
+      const bool is_under_way = error_ || landing.list->open > 0;
+      if (landing.range) port_->registrations().release(landing.range, false);
+      if (is_under_way) landing.buffer.leak();
+      if (!is_under_way) port_->give_number(landing.number);
+    }
   port_->detach(*this);
 }
 
@@ -67,9 +74,9 @@ WireHeader FabricMessages::header_of(WireKind kind, const WireKey& key, Peer& pe
 }
 
 void FabricMessages::post(std::int32_t rank, const WireHeader& header, std::span<const transport::Piece> data,
-                          void* operation, const WireKey& key, bool from_sender) {
+                          void* operation, const WireKey& key, bool from_sender, bool stays) {
   const std::size_t engine = from_sender ? engine_of(key, ranks_.rank, rank) : engine_of(key, rank, ranks_.rank);
-  port_->send(*this, peers_.at(rank).id, engine, header, data, operation);
+  port_->send(*this, peers_.at(rank).id, engine, header, data, operation, stays);
 }
 
 // --- sender
@@ -86,10 +93,11 @@ void FabricMessages::send(transport::SendRequest& message) {
   sending.key = key;
   const bool is_short = message.bytes <= port_->options().eager_bytes;
   if (is_short && peer->credits > 0) return send_eager(sending, *peer);
+  if (const std::optional<WirePlace> place = opened_.take(key)) return put(sending, *place);
   if (const auto ready = ready_.find(key); ready != ready_.end()) {
-    const WireHeader header = ready->second;
+    const WirePlace place = ready->second;
     ready_.erase(ready);
-    return put(sending, header);
+    return put(sending, place);
   }
   sending.is_waiting = true;
   sending.since = Clock::now();
@@ -120,14 +128,14 @@ void FabricMessages::announce_late_ones() {
 }
 
 // The receiver has said where. If it expects another length, it is told ours, and this rank's part is over.
-void FabricMessages::put(Sending& sending, const WireHeader& ready) {
+void FabricMessages::put(Sending& sending, const WirePlace& place) {
   transport::SendRequest& message = *sending.message;
   if (std::exchange(sending.is_waiting, false)) waiting_sends_.erase(sending.key);
-  if (static_cast<std::int64_t>(ready.bytes) != message.bytes) {
+  if (static_cast<std::int64_t>(place.bytes) != message.bytes) {
     announce(sending);
     return complete(sending);
   }
-  sending.number = ready.number;
+  sending.number = place.number;
   if (message.bytes == 0) return flag_by_message(sending, 0); // a signal beyond the eager ones
   const std::byte* data = message.only.data;
   if (message.pieces().size() > 1) {
@@ -144,20 +152,20 @@ void FabricMessages::put(Sending& sending, const WireHeader& ready) {
     if (!source) return fail(source.error());
     sending.source = *source;
   }
-  put_chunks(sending, data, ready);
+  put_chunks(sending, data, place);
 }
 
 // Each with its flag: data of the put, or a message behind it. Where neither orders a message behind puts, the flags
 // are sent when all puts have been delivered.
-void FabricMessages::put_chunks(Sending& sending, const std::byte* data, const WireHeader& ready) {
+void FabricMessages::put_chunks(Sending& sending, const std::byte* data, const WirePlace& place) {
   const ProviderRules& rules = port_->rules();
-  const std::int64_t bytes = sending.message->bytes, each = ready.chunk_bytes;
+  const std::int64_t bytes = sending.message->bytes, each = place.chunk_bytes;
   const bool follows = !rules.puts_carry_data && rules.sends_after_puts;
   FabricPort::Put chunk;
   chunk.peer = peers_.at(sending.key.peer).id;
   chunk.engine = engine_of(sending.key, ranks_.rank, sending.key.peer);
   chunk.source = sending.source;
-  chunk.key = ready.key;
+  chunk.key = place.key;
   chunk.delivered = !rules.puts_carry_data && !follows;
   sending.flags_by_messages = chunk.delivered;
   sending.chunks = static_cast<std::int32_t>((bytes + each - 1) / each);
@@ -166,8 +174,8 @@ void FabricMessages::put_chunks(Sending& sending, const std::byte* data, const W
     const std::int64_t first = at * each;
     chunk.data = data + first;
     chunk.bytes = std::min(each, bytes - first);
-    chunk.address = ready.address + static_cast<std::uint64_t>(first);
-    if (rules.puts_carry_data) chunk.flag = FlagData{ready.number, static_cast<std::uint16_t>(at), sending.announced};
+    chunk.address = place.address + static_cast<std::uint64_t>(first);
+    if (rules.puts_carry_data) chunk.flag = FlagData{place.number, static_cast<std::uint16_t>(at), sending.announced};
     port_->put(*this, chunk, &sending);
     if (follows) flag_by_message(sending, at);
   }
@@ -209,6 +217,10 @@ void FabricMessages::receive(transport::ReceiveRequest& message) {
   receiving.message = &message;
   receiving.key = key;
   expected_.emplace(key, &receiving);
+  if (const auto told = early_.find(key); told != early_.end()) {
+    receiving.landing = told->second;
+    early_.erase(told);
+  }
   if (const auto found = unexpected_.find(key); found != unexpected_.end()) {
     const Unexpected early = std::move(found->second);
     unexpected_.erase(found);
@@ -220,68 +232,102 @@ void FabricMessages::receive(transport::ReceiveRequest& message) {
       return finish(receiving);
     }
     receiving.saw_announcement = true;
-    return make_ready(receiving);
+    if (!receiving.landing) return make_ready(receiving);
   }
+  if (receiving.landing) return attach(receiving, *receiving.landing);
   if (message.bytes > port_->options().eager_bytes) make_ready(receiving);
 }
 
 // Tells the sender where the bytes go: into the program's buffer, or a buffer from which they are reduced or scattered.
 void FabricMessages::make_ready(Receiving& receiving) {
   transport::ReceiveRequest& message = *receiving.message;
-  receiving.is_ready = true;
-  const std::optional<std::uint16_t> number = port_->take_number(*this, &receiving);
+  Landing& landing = receiving.own;
+  landing.receiving = &receiving;
+  receiving.landing = &landing;
+  const std::optional<std::uint16_t> number = port_->take_number(*this, &landing);
   if (!number) return fail(failed("the network fabric has too many messages under way", {}, "use a smaller window"));
-  receiving.number = *number;
+  landing.number = *number;
   WireHeader header = header_of(WireKind::ready, receiving.key, peers_.at(receiving.key.peer));
   header.number = *number;
   header.bytes = static_cast<std::uint64_t>(message.bytes);
-  receiving.chunks = receiving.left = 1;
   if (message.bytes > 0) {
-    receiving.target = message.direct();
-    const std::int64_t element = receiving.target ? 1 : message.element_bytes();
-    if (message.bytes % element != 0) return fail(transport::wrong_elements(message, message.bytes));
-    const std::int64_t least = (message.bytes + FlagData::most_chunks - 1) / FlagData::most_chunks;
-    receiving.chunk = std::max(chunk_bytes, least);
-    receiving.chunk = (receiving.chunk + element - 1) / element * element;
-    receiving.chunks = receiving.left = (message.bytes + receiving.chunk - 1) / receiving.chunk;
-    receiving.arrived.assign(static_cast<std::size_t>(receiving.chunks), false);
-    if (!receiving.target) {
-      receiving.buffer = execute::ScratchMemory(message.bytes);
-      receiving.target = receiving.buffer.data();
-    }
-    Result<RegisteredRange*> range = port_->registrations().use(receiving.target, message.bytes);
-    if (!range) return fail(range.error());
-    receiving.range = *range;
-    header.address = port_->registrations().remote_address(**range, receiving.target);
-    header.key = fi_mr_key((*range)->at(engine_of(receiving.key, receiving.key.peer, ranks_.rank)));
-    header.chunk_bytes = static_cast<std::uint32_t>(std::min<std::int64_t>(receiving.chunk, UINT32_MAX));
+    std::byte* const direct = message.direct();
+    if (!direct && message.bytes % message.element_bytes() != 0)
+      return fail(transport::wrong_elements(message, message.bytes));
+    const Result<WirePlace> place =
+        prepare(landing, direct, message.bytes, direct ? 1 : message.element_bytes(), receiving.key);
+    if (!place) return fail(place.error());
+    header.address = place->address;
+    header.key = place->key;
+    header.chunk_bytes = place->chunk_bytes;
   }
   post(receiving.key.peer, header, {}, nullptr, receiving.key, false);
 }
 
+// Memory for a message: `target`, or a buffer if that is null. The landing has its number.
+Result<WirePlace> FabricMessages::prepare(Landing& landing, std::byte* target, std::int64_t bytes,
+                                          std::int64_t element_bytes, const WireKey& key) {
+  const std::int64_t least = (bytes + FlagData::most_chunks - 1) / FlagData::most_chunks;
+  landing.chunk = std::max(chunk_bytes, least);
+  landing.chunk = (landing.chunk + element_bytes - 1) / element_bytes * element_bytes;
+  landing.chunks = landing.left = (bytes + landing.chunk - 1) / landing.chunk;
+  landing.arrived.assign(static_cast<std::size_t>(landing.chunks), false);
+  if (!target) {
+    landing.buffer = execute::ScratchMemory(bytes);
+    target = landing.buffer.data();
+  }
+  landing.target = target;
+  landing.range = TRY(port_->registrations().use(target, bytes));
+  WirePlace place;
+  place.bytes = static_cast<std::uint64_t>(bytes);
+  place.address = port_->registrations().remote_address(*landing.range, target);
+  place.key = fi_mr_key(landing.range->at(engine_of(key, key.peer, ranks_.rank)));
+  place.chunk_bytes = static_cast<std::uint32_t>(std::min<std::int64_t>(landing.chunk, UINT32_MAX));
+  place.ordinal = key.ordinal;
+  place.segment = key.segment;
+  place.lane = key.lane;
+  place.number = landing.number;
+  return place;
+}
+
 void FabricMessages::flagged(void* of_number, FlagData flag) {
   message_moved_ = true;
-  if (error_) return;
-  Receiving& receiving = *static_cast<Receiving*>(of_number);
+  if (!error_) land(*static_cast<Landing*>(of_number), flag);
+}
+
+void FabricMessages::land(Landing& landing, FlagData flag) {
+  --landing.left;
+  if (landing.buffer.exists()) landing.arrived[flag.chunk] = true;
+  landing.was_announced |= flag.announced;
+  if (landing.receiving) deliver(*landing.receiving);
+}
+
+// What has come of a message, in order.
+void FabricMessages::deliver(Receiving& receiving) {
   transport::ReceiveRequest& message = *receiving.message;
-  --receiving.left;
-  if (receiving.buffer.exists()) { // delivered in order
-    receiving.arrived[flag.chunk] = true;
-    for (; receiving.delivered < receiving.chunks && receiving.arrived[static_cast<std::size_t>(receiving.delivered)];
-         ++receiving.delivered) {
-      const std::int64_t first = receiving.delivered * receiving.chunk;
-      message.take(receiving.target + first, std::min(receiving.chunk, message.bytes - first));
+  Landing& landing = *receiving.landing;
+  if (landing.buffer.exists())
+    for (; landing.delivered < landing.chunks && landing.arrived[static_cast<std::size_t>(landing.delivered)];
+         ++landing.delivered) {
+      const std::int64_t first = landing.delivered * landing.chunk;
+      message.take(landing.target + first, std::min(landing.chunk, message.bytes - first));
     }
-  }
-  if (receiving.left > 0) return;
-  if (flag.announced && !receiving.saw_announcement) stray_.insert(receiving.key);
+  if (landing.left > 0) return;
+  if (landing.was_announced && !receiving.saw_announcement) stray_.insert(receiving.key);
   finish(receiving);
 }
 
 void FabricMessages::finish(Receiving& receiving) {
   expected_.erase(receiving.key);
-  if (receiving.is_ready) port_->give_number(receiving.number);
-  if (receiving.range) port_->registrations().release(receiving.range);
+  Landing* const landing = receiving.landing;
+  if (landing && landing->list) {
+    landing->receiving = nullptr;
+    PlaceLists::take(*landing->list);
+    if (landing->list->open == 0 && forgets_at_once()) drop(*landing->list);
+  } else if (landing) {
+    port_->give_number(landing->number);
+    if (landing->range) port_->registrations().release(landing->range);
+  }
   receiving.message->complete();
   receives_.erase(receiving.self);
 }
@@ -289,10 +335,10 @@ void FabricMessages::finish(Receiving& receiving) {
 // A message of another length. This rank alone has the error; a sender that waits learns our length, and goes on.
 void FabricMessages::refuse(Receiving& receiving, std::int64_t bytes, bool sender_waits) {
   const transport::ReceiveRequest& message = *receiving.message;
-  if (sender_waits && !receiving.is_ready) {
+  if (sender_waits && !receiving.landing) {
     WireHeader header = header_of(WireKind::ready, receiving.key, peers_.at(receiving.key.peer));
     header.bytes = static_cast<std::uint64_t>(message.bytes);
-    post(receiving.key.peer, header, {}, nullptr, receiving.key, false);
+    post(receiving.key.peer, header, {}, nullptr, receiving.key, false, true);
   }
   fail(transport::wrong_length(message, bytes));
 }
@@ -318,16 +364,29 @@ void FabricMessages::arrived(const WireHeader& header, const std::byte* data, st
   switch (header.kind) {
   case WireKind::eager: return take_eager(header, data, bytes);
   case WireKind::announce: return take_announcement(header);
-  case WireKind::ready:
-    if (const auto found = waiting_sends_.find(key); found != waiting_sends_.end()) return put(*found->second, header);
-    ready_.emplace(key, header);
-    return;
+  case WireKind::ready: return take_ready(header);
   case WireKind::done:
-    if (const auto found = expected_.find(key); found != expected_.end())
-      flagged(found->second, FlagData::of(header.spare));
+    if (const auto early = early_.find(key); early != early_.end())
+      return land(*early->second, FlagData::of(header.spare));
+    if (const auto found = expected_.find(key); found != expected_.end() && found->second->landing)
+      land(*found->second->landing, FlagData::of(header.spare));
     return;
+  case WireKind::open: return take_opening(header, data, bytes);
+  case WireKind::forget: return opened_.forget(source, header.address);
   default: return; // credits were taken above; a ping needs no answer, since the connection gives it
   }
+}
+
+void FabricMessages::take_ready(const WireHeader& header) {
+  const WireKey key = wire_key(header);
+  WirePlace place;
+  place.bytes = header.bytes;
+  place.address = header.address;
+  place.key = header.key;
+  place.chunk_bytes = header.chunk_bytes;
+  place.number = header.number;
+  if (const auto found = waiting_sends_.find(key); found != waiting_sends_.end()) return put(*found->second, place);
+  ready_.emplace(key, place);
 }
 
 void FabricMessages::take_eager(const WireHeader& header, const std::byte* data, std::int64_t bytes) {
@@ -358,7 +417,7 @@ void FabricMessages::take_announcement(const WireHeader& header) {
   Receiving& receiving = *found->second;
   if (receiving.message->bytes != bytes) return refuse(receiving, bytes, true);
   receiving.saw_announcement = true;
-  if (!receiving.is_ready) make_ready(receiving);
+  if (!receiving.landing) make_ready(receiving);
 }
 
 // --- progress and failures
@@ -441,7 +500,10 @@ void FabricMessages::abandon(const Error& reason) {
 void FabricMessages::fail(Error error) {
   if (!error_) error_ = std::move(error);
   port_->forget_waiting(*this);
-  for (Receiving& receiving : receives_) release(receiving);
+  for (Receiving& receiving : receives_) release(receiving.own);
+  for (auto& [list, landings] : landings_)
+    for (Landing& landing : landings) release(landing), landing.receiving = nullptr;
+  early_.clear();
   for (Sending& sending : sends_) {
     if (sending.source) port_->registrations().release(std::exchange(sending.source, nullptr), false);
     sending.packed.leak();
@@ -454,10 +516,10 @@ void FabricMessages::fail(Error error) {
   ready_.clear();
 }
 
-void FabricMessages::release(Receiving& receiving) {
-  if (!receiving.range) return;
-  port_->registrations().release(std::exchange(receiving.range, nullptr), false);
-  receiving.buffer.leak();
+void FabricMessages::release(Landing& landing) {
+  if (!landing.range) return;
+  port_->registrations().release(std::exchange(landing.range, nullptr), false);
+  landing.buffer.leak();
 }
 
 } // namespace kumihimo::fabric

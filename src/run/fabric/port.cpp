@@ -35,6 +35,7 @@ struct FabricPort::Operation {
   std::byte* block = nullptr; // of a message or a receive
   RegisteredRange* range = nullptr;
   std::size_t bytes = 0;
+  bool stays = false; // when its user forgets what waits
   Put put;
   Get get;
   Atomic atomic; // its numbers lie in the block
@@ -214,7 +215,7 @@ void FabricPort::detach(FabricUser& user) {
 void FabricPort::forget_waiting(FabricUser& user) {
   User* const whose = &user_of(user);
   std::erase_if(waiting_, [&](Operation* operation) {
-    if (operation->user != whose) return false;
+    if (operation->user != whose || operation->stays) return false;
     if (operation->peer >= 0) --peers_[at(operation->peer)].waiting;
     --whose->under_way;
     give_operation(operation);
@@ -280,13 +281,14 @@ Status FabricPort::add_blocks() {
 }
 
 void FabricPort::send(FabricUser& user, PeerId peer, std::size_t engine, const WireHeader& header,
-                      std::span<const transport::Piece> data, void* operation) {
+                      std::span<const transport::Piece> data, void* operation, bool stays) {
   Operation* const message = take_operation();
   message->kind = Operation::Kind::message;
   message->engine = static_cast<std::uint32_t>(engine);
   message->peer = peer;
   message->user = &user_of(user);
   message->token = operation;
+  message->stays = stays;
   message->block = take_block(message->range);
   if (!message->block) {
     peers_[at(peer)].failure = "out of memory for a message";

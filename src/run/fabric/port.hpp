@@ -53,6 +53,9 @@ struct PortOptions {
   std::int64_t eager_bytes = 16'000; // longest data of a message
   bool flags_by_messages = false;    // as over providers whose puts carry no data
   bool orders_nothing = false;       // as over providers without ordered puts
+  bool opens_places = true;          // of early receives; else each message's place is told when its receive starts
+  bool forgets_places = false;       // after each call, as over providers that pin pages
+  std::size_t most_places = 8192;    // of early receives, that the senders of one communicator keep
 };
 
 class FabricPort {
@@ -83,10 +86,12 @@ class FabricPort {
   std::uint32_t propose_network() { return ++last_network_; }
   std::optional<std::uint16_t> take_number(FabricUser& user, void* of_number);
   void give_number(std::uint16_t number);
+  std::size_t numbers_taken() const { return numbers_.size() - free_numbers_.size(); }
 
   // Copies header and pieces. `operation`, if not null, is handed to user.completed() when the provider has them.
+  // `stays`: forget_waiting() leaves it.
   void send(FabricUser& user, PeerId peer, std::size_t engine, const WireHeader& header,
-            std::span<const transport::Piece> data, void* operation);
+            std::span<const transport::Piece> data, void* operation, bool stays = false);
 
   struct Put {
     PeerId peer = 0;

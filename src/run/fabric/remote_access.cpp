@@ -59,10 +59,6 @@ std::uint64_t sum_of(const AccessKey& key) {
   return sum;
 }
 
-AccessOutcome bad(std::string rule, const Got& got) {
-  return {AccessCode::bad_argument, wrong_value(std::move(rule), got).sentence()};
-}
-
 AccessOutcome outcome_of(const Error& error) {
   const bool is_missing = error.kind == Error::Kind::not_applicable;
   return {is_missing ? AccessCode::not_supported : AccessCode::failed, error.sentence()};
@@ -125,6 +121,10 @@ Status agree(const Opening& mine, const std::vector<Opening>& all) {
 }
 
 } // namespace
+
+AccessOutcome bad(std::string rule, const Got& got) {
+  return {AccessCode::bad_argument, wrong_value(std::move(rule), got).sentence()};
+}
 
 // --- opening
 

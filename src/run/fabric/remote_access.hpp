@@ -50,6 +50,7 @@ struct AccessOutcome {
   std::string text;
   bool ok() const { return code == AccessCode::ok; }
 };
+AccessOutcome bad(std::string rule, const Got& got); // an argument
 
 struct AccessOptions {
   PortOptions port;

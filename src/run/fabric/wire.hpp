@@ -17,6 +17,8 @@ enum class WireKind : std::uint8_t {
   credits,  // receiver to sender: eager messages were taken
   ping,     // finds out whether the process still answers
   done,     // a put has been delivered: of providers that give puts no data
+  open,     // receiver to sender: put the messages of a call at the places of a list (fabric/place_lists.hpp)
+  forget,   // receiver to sender: a list is used no more
   grant,
   flag,
   fail, // of remote memory (fabric/remote_memory.hpp)

@@ -2,6 +2,7 @@
 
 #include "mpi/program_communicator.hpp"
 #include "mpi_transport/networks/network.hpp"
+#include "mpi_transport/networks/network_pair.hpp"
 #include "shared_memory/affinity.hpp"
 #include "transport/message.hpp"
 
@@ -97,7 +98,7 @@ Status MpiTransport::set_up() {
     OpenedNetwork opened = TRY(open_network(
         {library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes}, options_.network));
     network_ = std::move(opened.network);
-    note_ = std::move(opened.note);
+    if (rank_ == 0) note_ = std::move(opened.note); // all ranks have one, or none
   }
   complete_ = true;
   if (is_single_node_) free_communicators();
@@ -251,12 +252,34 @@ Status MpiTransport::prepare(const transport::Demands& demands) {
   const transport::Demands all = TRY(demands_of_all(demands));
   if (all.impossible) return transport::failed_elsewhere();
   if (all.offloads) return transport::needs_offload_engine();
+  if (all.fabric) note_fabric(open_fabric());
   return network_->prepare(all);
 }
 
+Status MpiTransport::open_fabric() {
+  if (is_single_node_) return not_applicable("the network fabric is between nodes, and all ranks share memory");
+  if (!options_.network.empty())
+    return not_applicable(fmt::format("KUMIHIMO_NETWORK says that all messages use the network {}", options_.network),
+                          {}, "leave it unset");
+  if (network_->error()) return *network_->error();
+  if (fabric_opened_) return *fabric_opened_;
+  Result<std::unique_ptr<MpiNetwork>> made =
+      add_network({library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes}, "fabric");
+  fabric_opened_ = made ? Status(Nothing{}) : Status(made.error());
+  if (made) network_ = std::make_unique<NetworkPair>(std::move(network_), std::move(*made));
+  return *fabric_opened_;
+}
+
+// For the user, by one rank: messages that were to use it use the usual network.
+void MpiTransport::note_fabric(const Status& opened) {
+  if (!opened && fabric_opened_ && note_.empty() && rank_ == 0)
+    note_ =
+        fmt::format("the network mpi is used instead of fabric, which the wisdom names: {}", opened.error().problem);
+}
+
 Result<transport::Demands> MpiTransport::demands_of_all(const transport::Demands& mine) const {
-  const std::int64_t asked[] = {mine.lanes,         mine.window,   mine.spread,
-                                mine.largest_bytes, mine.offloads, mine.impossible};
+  const std::int64_t asked[] = {mine.lanes,    mine.window,     mine.spread, mine.largest_bytes,
+                                mine.offloads, mine.impossible, mine.fabric};
   std::int64_t most[std::size(asked)] = {};
   const int code =
       library_.call.Allreduce(asked, most, static_cast<int>(std::size(asked)), library_.datatype(DataType::int64),
@@ -269,6 +292,7 @@ Result<transport::Demands> MpiTransport::demands_of_all(const transport::Demands
   all.largest_bytes = most[3];
   all.offloads = most[4] != 0;
   all.impossible = most[5] != 0;
+  all.fabric = most[6] != 0;
   return all;
 }
 
@@ -277,6 +301,13 @@ bool MpiTransport::shares_memory_with_all() const {
   for (std::int32_t r = 0; r < ranks_; ++r)
     if (r != rank_ && !shares_memory_with(Rank{r})) return false;
   return true;
+}
+
+void MpiTransport::expect(std::span<const transport::EarlyReceive> receives) {
+  from_others_.clear();
+  for (const transport::EarlyReceive& each : receives)
+    if (!shares_memory_with(each.key.peer)) from_others_.push_back(each);
+  if (!from_others_.empty()) network_->expect(from_others_);
 }
 
 void MpiTransport::send(transport::SendRequest& message) {
@@ -374,7 +405,9 @@ std::string MpiTransport::awaited() const {
 
 Error MpiTransport::error() const { return *network_->error(); }
 
+// The network, too, though no message of this rank is under way: a peer may wait for an answer of its provider.
 void MpiTransport::progress_libraries() {
+  if (!is_single_node_ && !network_->busy()) network_->progress();
   const int code = library_progress_->progress();
   if (code != 0) network_->abandon(library_.check(code, "MPI_Request_get_status").error());
 }

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,11 +32,15 @@ class MpiTransport final : public transport::Transport {
                                                       TransportOptions options = {});
   ~MpiTransport() override; // collective, unless MPI is finalized
 
+  // Not where all ranks share memory, or the user has named a network for all messages.
+  Status open_fabric() override;
   // Collective: decides for the largest demand of all ranks, so that all get the same answer.
   Status prepare(const transport::Demands& demands) override;
   std::uint64_t begin(transport::Stream stream) override {
     return waiting_.reset(), has_moved_ = true, instances_.next(stream);
   }
+  std::int64_t early_bytes(bool over_fabric) const override { return network_->early_bytes(over_fabric); }
+  void expect(std::span<const transport::EarlyReceive> receives) override;
   void send(transport::SendRequest& message) override;
   void receive(transport::ReceiveRequest& message) override;
   Progress progress() override;
@@ -82,6 +87,7 @@ class MpiTransport final : public transport::Transport {
   Result<bool> is_oversubscribed(std::int32_t node_ranks) const;
   Result<bool> is_kernel_oversubscribed() const;
   void open_channels(const std::vector<Member>& members, std::int32_t node_rank);
+  void note_fabric(const Status& opened);
   void activate(Rank peer);
   std::string awaited() const;
   void look_for_lost_peers();
@@ -99,8 +105,10 @@ class MpiTransport final : public transport::Transport {
   std::unique_ptr<shared_memory::NodeSegment> memory_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_; // by rank; null: on another node
   std::vector<Neighbour*> active_;                     // with messages under way
+  std::vector<transport::EarlyReceive> from_others_;   // of an instance that begins: from other nodes
   std::shared_ptr<mpi::LibraryProgress> library_progress_;
   std::string note_;                    // of the network
+  std::optional<Status> fabric_opened_; // once it was tried
   std::unique_ptr<MpiNetwork> network_; // never null; its error is the transport's
   shared_memory::SpinWait waiting_;
   bool has_lost_peers_ = false; // by the time limit, or a process that has ended

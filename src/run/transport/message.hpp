@@ -57,6 +57,7 @@ struct TransferRequest {
   MessageKey key;
   std::int64_t bytes = 0; // 0: a signal
   std::int32_t* open = nullptr;
+  bool over_fabric = false; // between nodes by Transport::open_fabric(), if that succeeded; the same at both ends
 
   void complete() { --*open; }
 };
@@ -76,6 +77,15 @@ struct SendRequest : TransferRequest {
 // A transport delivers the bytes by take(), or writes them to direct() where that is not null, as a posted receive
 // does.
 struct ReceiveRequest : TransferRequest, Sink {};
+
+// A receive of an instance that has begun, whose bytes may come before it is started: until it is, no step of the
+// program reads or writes the target.
+struct EarlyReceive {
+  MessageKey key;
+  std::byte* target = nullptr; // null: the bytes will be reduced or scattered, and wait in memory of the transport
+  std::int64_t bytes = 0, element_bytes = 1;
+  bool over_fabric = false; // as of its message
+};
 
 // A collective of the network among the ranks that have the lane. The target gets the sources of all ranks combined in
 // ascending order of rank, or the root's source if root is a rank.

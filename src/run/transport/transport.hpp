@@ -20,6 +20,8 @@
 
 #include <cassert>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +35,7 @@ struct Demands {
   std::int64_t largest_bytes = 0; // of one message
   std::int64_t element_bytes = 1;
   bool offloads = false;
+  bool fabric = false;     // messages ask for the network fabric; prepare() opens it where it can
   bool impossible = false; // this rank has no program: every rank must refuse
   std::vector<Rank> peers; // ascending, without this rank
 };
@@ -47,8 +50,17 @@ class Transport {
   // instance. It may be collective, because all ranks must get the same answer although their demands differ.
   virtual Status prepare(const Demands& demands) = 0;
 
+  // Opens the network fabric for the messages that ask for it, beside the usual network. Collective, and the same
+  // answer on all ranks; opened once. Error: not applicable, the usual network carries these messages, too.
+  virtual Status open_fabric() { return not_applicable("this transport has no network between nodes"); }
+
   // The number of the next instance of a stream.
   virtual std::uint64_t begin(Stream stream) = 0;
+
+  // Early receives: a transport that writes into the memory of other ranks can tell them all places of an instance at
+  // once. The engine names those of at least early_bytes() right after begin(); each is started later by receive().
+  virtual std::int64_t early_bytes(bool /*over_fabric*/) const { return std::numeric_limits<std::int64_t>::max(); }
+  virtual void expect(std::span<const EarlyReceive>) {}
 
   // These return at once. A message may be complete on return.
   virtual void send(SendRequest& message) = 0;

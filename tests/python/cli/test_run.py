@@ -319,6 +319,21 @@ def test_a_network_is_one_of_those_of_the_table() -> None:
         networks.checked("fabrik")
 
 
+def test_a_wrong_network_of_the_environment_is_refused_before_the_program_starts(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [COMMAND, "run", "--", "touch", str(tmp_path / "started")],
+        env={**os.environ, "KUMIHIMO_NETWORK": "pigeons"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 2, ran.stderr
+    assert "KUMIHIMO_NETWORK must be one of mpi, fabric" in ran.stderr and "'pigeons'" in ran.stderr
+    assert len(ran.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "started").exists()
+
+
 def test_a_program_by_sessions_alone_runs_and_is_not_counted(tmp_path: Path) -> None:
     installation = next((i for i in mpi.discover() if i.family == "mpich"), None)
     if installation is None or preload.suffix_of(installation.library) == ".so":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -156,3 +157,25 @@ def test_a_killed_process_is_named_by_those_that_wait_for_it_over_fabric(launche
         assert "is used instead" not in err, err
     until(lambda: not left(), "the program has ended")
     until(lambda: set(Path("/dev/shm").glob("kumihimo*")) <= before, "its shared memory is gone")
+
+
+def test_a_choice_of_the_wisdom_names_its_network_and_falls_back_to_mpi_with_one_sentence(launcher, tmp_path):
+    wisdom = tmp_path / "wisdom.json"
+    choice = {"collective": "allreduce", "algorithm": "ring", "parameters": {"fabric": True}}
+    wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice]}), encoding="utf-8")
+    instead = "the network mpi is used instead of fabric, which the wisdom names: KUMIHIMO_FABRIC_ENGINES must be"
+    right("up", "2x2x1", "--rate", "50Mbit/s")
+    four = ["4" if word == "8" else word for word in launcher]
+    for engines, sentences in (("2", 0), ("9", 1)):
+        told = subprocess.run(
+            [COMMAND, "testbed", "run", "--", COMMAND, "run", "--wisdom", str(wisdom), "--", *four, "3"],
+            env={**os.environ, "KUMIHIMO_FABRIC_ENGINES": engines},
+            capture_output=True,
+            text=True,
+            timeout=300 * PATIENCE,
+        )
+        assert told.returncode == 0, told.stderr
+        assert told.stdout == "0\n1\n2\n", told.stderr
+        assert "ring, " in told.stderr, told.stderr
+        assert told.stderr.count(instead) == sentences, told.stderr
+        assert told.stderr.count("used instead") == sentences, told.stderr

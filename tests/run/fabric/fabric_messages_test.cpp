@@ -14,8 +14,10 @@
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <random>
+#include <tuple>
 
 namespace kumihimo::fabric {
 namespace {
@@ -209,13 +211,21 @@ TEST_P(FabricMessagesTest, Short_messages_beyond_the_credits_wait_for_their_rece
 }
 
 TEST_P(FabricMessagesTest, The_receiver_alone_is_told_of_another_length_and_the_sender_goes_on) {
-  for (const auto& [sent, expected] : {std::pair{100, 400}, {100, 100'000}, {100'000, 100}, {100'000, 200'000}}) {
+  for (const auto& [sent, expected, early] : {std::tuple{100, 400, false},
+                                              {100, 100'000, false},
+                                              {100'000, 100, false},
+                                              {100'000, 200'000, false},
+                                              {100, 100'000, true},
+                                              {100'000, 200'000, true},
+                                              {200'000, 100'000, true}}) {
     RanksOfMessages ranks(2, options());
     std::string found;
     ranks
-        .run([&, sent = sent, expected = expected](std::int32_t r, FabricMessages& messages) -> Status {
+        .run([&, sent = sent, expected = expected, early = early](std::int32_t r, FabricMessages& messages) -> Status {
           std::deque<MessageEnd> ends;
           ends.emplace_back(Planned{0, 1, 0, r == 0 ? sent : expected}, r == 0);
+          const transport::EarlyReceive place{ends[0].receive.key, ends[0].data.data(), expected, 1};
+          if (r == 1 && early) messages.expect(std::span(&place, 1));
           r == 0 ? messages.send(ends[0].send) : messages.receive(ends[0].receive);
           const Status status = wait_for(messages, ends);
           if (r == 0) return status;
@@ -289,6 +299,170 @@ TEST_P(FabricMessagesTest, Pings_to_a_rank_that_does_not_send_are_no_movement) {
   });
   EXPECT_TRUE(status.ok()) << status.error().sentence();
   EXPECT_EQ(moved, 0);
+}
+
+// --- places told ahead
+
+// A call: messages between all pairs, of which receivers expect some early; the buffers stay from call to call.
+struct EarlyCall {
+  std::vector<Planned> plans;
+  std::vector<bool> early; // of each plan
+  std::uint64_t instance = 0;
+  bool uses_other_buffers = false;
+};
+
+std::vector<EarlyCall> random_calls(std::int32_t ranks, unsigned seed, int count) {
+  std::mt19937 random(seed);
+  std::vector<Planned> plans = all_pairs(ranks, {100'000, 300'001, 8, 17'000, 0, 20'000});
+  std::vector<bool> early;
+  for (std::size_t i = 0; i < plans.size(); ++i) early.push_back(random() % 4 != 0);
+  std::vector<EarlyCall> calls;
+  for (int call = 0; call < count; ++call) {
+    EarlyCall& made = calls.emplace_back(EarlyCall{plans, early, 2 * static_cast<std::uint64_t>(call) + 2, false});
+    made.uses_other_buffers = random() % 4 == 0;
+  }
+  return calls;
+}
+
+// One rank's part of a call. Sends and receives start in a random order, and what was expected comes before its
+// receive.
+Status call_once(FabricMessages& messages, std::int32_t rank, const EarlyCall& call,
+                 std::map<std::size_t, std::vector<std::byte>>& buffers, unsigned seed) {
+  std::deque<MessageEnd> ends;
+  std::vector<transport::EarlyReceive> expected;
+  for (std::size_t i = 0; i < call.plans.size(); ++i)
+    for (const bool sends : {true, false}) {
+      const Planned& plan = call.plans[i];
+      if ((sends ? plan.from : plan.to) != rank) continue;
+      MessageEnd& end = ends.emplace_back(plan, sends);
+      transport::TransferRequest& common = sends ? static_cast<transport::TransferRequest&>(end.send) : end.receive;
+      common.key.instance = call.instance;
+      if (sends) continue;
+      std::vector<std::byte>& buffer = buffers[2 * i + call.uses_other_buffers];
+      buffer.resize(static_cast<std::size_t>(plan.bytes));
+      std::fill(buffer.begin(), buffer.end(), std::byte{0xee});
+      if (plan.reduced)
+        end.receive.reduce_into({buffer.data(), nullptr, 0}, {end.own.data(), nullptr, 0}, &end.reduction, false, 1);
+      else
+        end.receive.copy_into({buffer.data(), nullptr, 0}, 1);
+      if (call.early[i] && plan.bytes >= messages.early_bytes())
+        expected.push_back({common.key, plan.reduced ? nullptr : buffer.data(), plan.bytes, 1});
+    }
+  messages.expect(expected);
+  std::vector<std::size_t> order(ends.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::mt19937 random(seed * 31 + static_cast<unsigned>(rank));
+  std::shuffle(order.begin(), order.end(), random);
+  for (const std::size_t i : order) {
+    for (auto turns = random() % 60; turns > 0; --turns) messages.progress();
+    ends[i].sends ? messages.send(ends[i].send) : messages.receive(ends[i].receive);
+  }
+  if (Status status = wait_for(messages, ends); !status) return status;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < call.plans.size(); ++i)
+    for (const bool sends : {true, false}) {
+      const Planned& plan = call.plans[i];
+      if ((sends ? plan.from : plan.to) != rank) continue;
+      MessageEnd& end = ends[at++];
+      if (sends) continue;
+      end.data = buffers[2 * i + call.uses_other_buffers];
+      if (!end.is_right()) return failed("wrong bytes", describe(end.receive.key, false));
+    }
+  return Nothing{};
+}
+
+Status make_calls(FabricMessages& messages, std::int32_t rank, const std::vector<EarlyCall>& calls, unsigned seed) {
+  std::map<std::size_t, std::vector<std::byte>> buffers;
+  for (const EarlyCall& call : calls)
+    if (Status status = call_once(messages, rank, call, buffers, ++seed); !status) return status;
+  return Nothing{};
+}
+
+// With places told ahead, forgotten after each call, and told for each message: the same bytes.
+TEST_P(FabricMessagesTest, Calls_on_two_buffers_get_the_right_bytes_however_their_places_are_told) {
+  for (const auto& [opens, forgets] : {std::pair{true, false}, {true, true}, {false, false}}) {
+    PortOptions how = options();
+    how.opens_places = opens;
+    how.forgets_places = forgets;
+    RanksOfMessages ranks(3, how);
+    for (unsigned seed = 0; seed < 2; ++seed) {
+      std::vector<EarlyCall> calls = random_calls(3, seed, 5);
+      for (EarlyCall& call : calls) call.instance += 1000 * seed;
+      const Status status = ranks.run(
+          [&](std::int32_t r, FabricMessages& messages) { return make_calls(messages, r, calls, seed * 100); });
+      ASSERT_TRUE(status.ok()) << status.error().sentence();
+    }
+    if (forgets || !opens) {
+      EXPECT_EQ(ranks.of(0).places(), 0u);
+      EXPECT_EQ(ranks.of(0).descriptions() > 0, opens);
+    } else {
+      EXPECT_GT(ranks.of(0).places(), 0u);
+      EXPECT_LE(ranks.of(0).descriptions(), 2 * 2 * 2) << "two buffers, two senders, two runs with memory of their own";
+    }
+  }
+}
+
+// The sender alone runs ahead: it waits until the receiver's call has begun.
+TEST_P(FabricMessagesTest, No_put_comes_before_the_call_of_its_receiver) {
+  RanksOfMessages ranks(2, options());
+  std::atomic<int> sender_waits = 0;
+  std::vector<std::byte> buffer(100'000);
+  const Status status = ranks.run([&](std::int32_t r, FabricMessages& messages) -> Status {
+    for (std::uint64_t call = 0; call < 5; ++call) {
+      std::deque<MessageEnd> ends;
+      MessageEnd& end = ends.emplace_back(Planned{0, 1, 0, 100'000}, r == 0);
+      (r == 0 ? static_cast<transport::TransferRequest&>(end.send) : end.receive).key.instance = 2 * call + 2;
+      if (r == 0) {
+        messages.send(end.send);
+        for (int turn = 0; turn < 200; ++turn) messages.progress();
+        ++sender_waits;
+      } else {
+        std::fill(buffer.begin(), buffer.end(), std::byte{0xee});
+        while (sender_waits <= static_cast<int>(call)) messages.progress(), std::this_thread::yield();
+        for (int turn = 0; turn < 200; ++turn) messages.progress();
+        if (std::any_of(buffer.begin(), buffer.end(), [](std::byte b) { return b != std::byte{0xee}; }))
+          return failed("a put came before the call");
+        end.receive.copy_into({buffer.data(), nullptr, 0}, 1);
+        const transport::EarlyReceive expected{end.receive.key, buffer.data(), 100'000, 1};
+        messages.expect(std::span(&expected, 1));
+        messages.receive(end.receive);
+      }
+      if (Status ended = wait_for(messages, ends); !ended) return ended;
+      if (r == 1 && buffer != content(100'000, end.seed())) return failed("wrong bytes");
+    }
+    return Nothing{};
+  });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+  EXPECT_EQ(ranks.of(1).descriptions(), 1);
+}
+
+// A buffer that moves: what senders keep stays bounded, and numbers of the port come back.
+TEST_P(FabricMessagesTest, Places_of_a_buffer_that_moves_are_forgotten) {
+  PortOptions few = options();
+  few.most_places = 4;
+  RanksOfMessages ranks(2, few);
+  constexpr std::int64_t bytes = 17'000, calls = 40;
+  std::vector<std::byte> memory(static_cast<std::size_t>(bytes + calls));
+  const Status status = ranks.run([&](std::int32_t r, FabricMessages& messages) -> Status {
+    for (std::int64_t call = 0; call < calls; ++call) {
+      std::deque<MessageEnd> ends;
+      MessageEnd& end = ends.emplace_back(Planned{0, 1, call, bytes}, r == 0);
+      if (r == 1) {
+        end.receive.copy_into({memory.data() + call, nullptr, 0}, 1);
+        const transport::EarlyReceive expected{end.receive.key, memory.data() + call, bytes, 1};
+        messages.expect(std::span(&expected, 1));
+      }
+      r == 0 ? messages.send(end.send) : messages.receive(end.receive);
+      if (Status ended = wait_for(messages, ends); !ended) return ended;
+      const std::vector<std::byte> sent = content(bytes, end.seed());
+      if (r == 1 && !std::equal(sent.begin(), sent.end(), memory.begin() + call)) return failed("wrong bytes");
+    }
+    return Nothing{};
+  });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+  EXPECT_EQ(ranks.of(1).descriptions(), calls);
+  EXPECT_LE(ranks.of(1).places(), 4u);
+  EXPECT_LE(ranks.port(1).numbers_taken(), 4u);
 }
 
 // The check itself: content that is not the sender's is found.

@@ -30,6 +30,16 @@ TEST_F(NetworkTest, ANetworkThatAnotherRankCannotUseIsReplacedByTheFirstAndTheRe
   EXPECT_NE(opened->note.find("the network mpi is used instead of fabric: "), std::string::npos) << opened->note;
 }
 
+TEST_F(NetworkTest, ASecondNetworkThatAnotherRankCannotUseIsNoneAndTheReasonIsGiven) {
+  mpi::testing::FakeWorld::now().others_say = 1;
+  mpi::testing::FakeWorld::now().others_say_from = 3; // behind the machine: whether there is a port
+  const auto added = add_network(context_, "fabric");
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().kind, Error::Kind::not_applicable);
+  EXPECT_FALSE(added.error().problem.empty());
+  EXPECT_FALSE(add_network(context_, "pigeons").ok());
+}
+
 TEST_F(NetworkTest, AnUnknownNameIsRefusedAndTheKnownOnesAreTold) {
   const auto network = open_network(context_, "pigeons");
   ASSERT_FALSE(network.ok());

@@ -88,6 +88,7 @@ IN_SCOPE = {
     "long_vectors": lambda collective, size, on, given: size >= SMALLEST_SEGMENTED,
     "long_messages": lambda collective, size, on, given: size >= SINGLE_COPY,
     "long_results": lambda collective, size, on, given: copies_long(collective, size, on),
+    "several_nodes": lambda collective, size, on, given: on.ranks > on.each,
 }
 
 

@@ -27,6 +27,15 @@ Result<std::int32_t> position_of(std::string_view name) {
                      fmt::format("'{}'", name), fmt::format("leave it unset for {}", all.front().name));
 }
 
+Result<std::unique_ptr<MpiNetwork>> make(const NetworkKind& kind, const NetworkContext& context) {
+  Result<std::unique_ptr<MpiNetwork>> made = kind.make(context);
+  const Status all = agree(context.library, context.communicator, made ? Status(Nothing{}) : Status(made.error()));
+  if (!all) return all.error();
+  return made;
+}
+
+std::string reason_of(const Error& error) { return error.elsewhere ? "another rank cannot use it" : error.problem; }
+
 } // namespace
 
 const std::vector<NetworkKind>& networks() {
@@ -60,20 +69,21 @@ Result<OpenedNetwork> open_network(const NetworkContext& context, std::string_vi
   if (most[0] + most[1] != kinds + 1)
     return wrong_value("KUMIHIMO_NETWORK must be the same on all ranks", {},
                        "export it to all of them, or leave it unset");
-  const auto make = [&](const NetworkKind& kind) -> Result<std::unique_ptr<MpiNetwork>> {
-    Result<std::unique_ptr<MpiNetwork>> made = kind.make(context);
-    const Status all = agree(context.library, context.communicator, made ? Status(Nothing{}) : Status(made.error()));
-    if (!all) return all.error();
-    return made;
-  };
   const NetworkKind& usual = networks().front();
   const NetworkKind& wanted = name.empty() ? usual : networks()[static_cast<std::size_t>(*position)];
-  Result<std::unique_ptr<MpiNetwork>> made = make(wanted);
+  Result<std::unique_ptr<MpiNetwork>> made = make(wanted, context);
   if (made) return OpenedNetwork{std::move(*made), {}};
   if (&wanted == &usual) return made.error();
-  const std::string why = made.error().elsewhere ? "another rank cannot use it" : made.error().problem;
-  return OpenedNetwork{TRY(make(usual)),
+  const std::string why = reason_of(made.error());
+  return OpenedNetwork{TRY(make(usual, context)),
                        fmt::format("the network {} is used instead of {}: {}", usual.name, wanted.name, why)};
+}
+
+Result<std::unique_ptr<MpiNetwork>> add_network(const NetworkContext& context, std::string_view name) {
+  const auto position = static_cast<std::size_t>(TRY(position_of(name)));
+  Result<std::unique_ptr<MpiNetwork>> made = make(networks()[position], context);
+  if (made) return made;
+  return not_applicable(reason_of(made.error()), {}, "use the network mpi");
 }
 
 Status agree(const mpi::Library& library, mpi::Handle communicator, const Status& mine) {

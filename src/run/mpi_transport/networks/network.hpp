@@ -8,8 +8,10 @@
 #include "transport/transport.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,8 @@ class MpiNetwork {
   // Whether messages with these demands, the largest of all ranks, can be moved. Every rank gets the same answer.
   virtual Status prepare(const transport::Demands& of_all_ranks) const = 0;
   // As of transport::Transport; after the first error they start nothing.
+  virtual std::int64_t early_bytes(bool /*over_fabric*/) const { return std::numeric_limits<std::int64_t>::max(); }
+  virtual void expect(std::span<const transport::EarlyReceive>) {}
   virtual void send(transport::SendRequest& message) = 0;
   virtual void receive(transport::ReceiveRequest& message) = 0;
   virtual bool progress() = 0; // true: something was completed
@@ -72,6 +76,10 @@ struct OpenedNetwork {
 // The network named; the first row if there is no name, or if some rank cannot use the one named. Collective over
 // context.communicator. Errors: an unknown name, names that differ between ranks, a rank that cannot use the first row.
 Result<OpenedNetwork> open_network(const NetworkContext& context, std::string_view name);
+
+// A network beside the first row's, for messages that ask for it. Collective. Error: not applicable, with the reason of
+// the lowest rank that cannot use it, or that it is another rank.
+Result<std::unique_ptr<MpiNetwork>> add_network(const NetworkContext& context, std::string_view name);
 
 // Whether a step of a set-up worked: success if all ranks of the communicator bring success, otherwise an error on
 // each. Collective.

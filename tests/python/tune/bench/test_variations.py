@@ -72,6 +72,18 @@ def test_long_results_are_tried_past_the_caches():
     assert tried(variations.segments_and_copies, "scan", "chain", 2**30, {}) == [single]
 
 
+def test_the_network_between_nodes_is_tried_where_there_are_several():
+    def tried(each: int, size: int, given: dict) -> list[dict]:
+        found = variations.segments_and_copies("allreduce", "ring", size, NodeFill(4, each), given)
+        return [p for p in found if "fabric" in p and p != given]
+
+    assert tried(4, 8, {}) == []
+    assert tried(2, 8, {}) == tried(1, 2**20, {}) == [{"fabric": True}]
+    assert tried(1, 8, {"fabric": True}) == []
+    kept = variations.others("allreduce", "rotated_rings", 2**20, NodeFill(4, 1), {"fabric": True})
+    assert all(parameters["fabric"] for parameters in kept), "other parameters are tried over the same network"
+
+
 def test_the_best_of_each_way_to_copy_comes_to_the_finals():
     def result(seconds: float, name: str, **parameters: bool) -> dict:
         return {"bytes": 2**20, "seconds": seconds, "choice": (name, tuple(parameters.items()))}

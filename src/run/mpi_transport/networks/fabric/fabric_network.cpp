@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #endif
 
@@ -54,6 +55,14 @@ Result<std::int32_t> wanted_engines() {
                      "leave it unset for the default");
 }
 
+// Whether places are told for all messages of a call together, or for each message, for comparison.
+Result<bool> opens_places() {
+  const char* const text = std::getenv("KUMIHIMO_FABRIC_PLACES");
+  const std::string_view word = text ? text : "call";
+  if (word == "call" || word == "message") return word == "call";
+  return wrong_value("KUMIHIMO_FABRIC_PLACES must be call or message", text, "leave it unset for the default");
+}
+
 class FabricNetwork final : public MpiNetwork {
  public:
   FabricNetwork(const NetworkContext& context, std::shared_ptr<fabric::FabricPort> port, fabric::FabricRanks ranks)
@@ -61,6 +70,8 @@ class FabricNetwork final : public MpiNetwork {
 
   bool attached() const { return messages_.attached(); }
   Status prepare(const transport::Demands& demands) const override { return fabric::FabricMessages::accepts(demands); }
+  std::int64_t early_bytes(bool) const override { return messages_.early_bytes(); }
+  void expect(std::span<const transport::EarlyReceive> receives) override { messages_.expect(receives), note_error(); }
   void send(transport::SendRequest& message) override { messages_.send(message), note_error(); }
   void receive(transport::ReceiveRequest& message) override { messages_.receive(message), note_error(); }
   bool progress() override {
@@ -148,6 +159,13 @@ Result<fabric::FabricRanks> exchange_cards(const NetworkContext& context, const 
   return ranks;
 }
 
+// As the user's environment says.
+Result<std::shared_ptr<fabric::FabricPort>> open_port(fabric::PortOptions options) {
+  options.engines = TRY(wanted_engines());
+  options.opens_places = TRY(opens_places());
+  return port_of_process(options);
+}
+
 } // namespace
 
 // Every rank makes the same collective calls, whatever fails on it. Two threads may make networks at once: a number
@@ -156,10 +174,7 @@ Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext& co
   fabric::PortOptions options;
   options.provider.one_machine = TRY(is_one_machine(context));
   context.library.call.Comm_size(context.library.constants.comm_world, &options.provider.processes); // ever met
-  const Result<std::int32_t> engines = wanted_engines();
-  if (engines) options.engines = *engines;
-  Result<std::shared_ptr<fabric::FabricPort>> opened =
-      engines ? port_of_process(options) : Result<std::shared_ptr<fabric::FabricPort>>(engines.error());
+  Result<std::shared_ptr<fabric::FabricPort>> opened = open_port(options);
   const Status mine = opened ? Status(Nothing{}) : Status(opened.error());
   if (Status status = agree(context.library, context.communicator, mine); !status) return status.error();
   const std::shared_ptr<fabric::FabricPort> port = *opened;
