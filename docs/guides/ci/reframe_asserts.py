@@ -18,7 +18,7 @@ class SolverKeepsItsAsserts(rfm.RunOnlyRegressionTest):
     valid_prog_environs = ["*"]
     local = True
     sourcesdir = str(Path(__file__).parent)
-    prerun_cmds = ['mpicc -g -O2 $(python3 -m kumihimo.run.header) solver.c -o solver -lm']
+    prerun_cmds = ["mpicc -g -O2 $(python3 -m kumihimo.run.header) solver.c -o solver -lm"]
     executable = "kumihimo"
     executable_opts = ["record", "--asserts", "asserts.toml", "--repeat", "6", "--json", "result.json"]
     executable_opts += ["--", "mpirun", "--oversubscribe", "-n", "2", "./solver"]

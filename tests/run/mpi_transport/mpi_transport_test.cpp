@@ -100,7 +100,8 @@ TEST_F(MpiTransportTest, A_communicator_too_many_is_an_error_that_is_returned) {
   library_ = mpi::testing::fake_library();
   world_.node_ranks = 1;
   EXPECT_TRUE(MpiTransport::create(library_, mpi::testing::world_handle).ok());
-  EXPECT_EQ(world_.allreduces, with_failure + 3) << "told to the others; the kernel; the network's name, and the network";
+  EXPECT_EQ(world_.allreduces, with_failure + 3)
+      << "told to the others; the kernel; the network's name, and the network";
 }
 
 TEST_F(MpiTransportTest, On_one_machine_no_communicator_is_made) {
