@@ -159,6 +159,7 @@ def test_a_killed_process_is_named_by_those_that_wait_for_it_over_fabric(launche
     until(lambda: set(Path("/dev/shm").glob("kumihimo*")) <= before, "its shared memory is gone")
 
 
+@OTHERS_LONG
 def test_a_choice_of_the_wisdom_names_its_network_and_falls_back_to_mpi_with_one_sentence(launcher, tmp_path):
     wisdom = tmp_path / "wisdom.json"
     choice = {"collective": "allreduce", "algorithm": "ring", "parameters": {"fabric": True}}

@@ -153,13 +153,12 @@ def own_networks(before: set[str]) -> set[str]:
     return left
 
 
-def test_random_collectives_under_random_faults_for_some_seconds(soak):
-    soaked(soak, "3x3", seconds=0, launch_seconds=4)
+def test_random_collectives_under_random_faults_for_a_minute(soak):
+    soaked(soak, "3x3", seconds=45, launch_seconds=15)
 
 
 @pytest.mark.long
 def test_random_collectives_under_random_faults_for_ten_minutes(soak):
-    soaked(soak, "3x3", seconds=60, launch_seconds=15)
     soaked(soak, "3x3x3", seconds=600, launch_seconds=15)
 
 
