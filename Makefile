@@ -7,7 +7,7 @@ root := $(shell dirname -- "$(self)")
 help:
 	@echo "make build      release build; afterwards .venv/bin/kumihimo works"
 	@echo "make demo       measure, tune and predict an allreduce on this machine, and write a report"
-	@echo "make test       all tests except the long ones (about 26 minutes on 2 idle cores from nothing)"
+	@echo "make test       all tests except the long ones (about 38 minutes on 2 cores from nothing)"
 	@echo "make test SINCE=main  tests that the change since main can reach (minutes for one layer)"
 	@echo "make test-long  the long tests and both sanitizers"
 	@echo "make test-asan  the C++ tests under the address and undefined-behaviour sanitizers (test-tsan: threads)"
