@@ -28,11 +28,12 @@ FabricMessages::~FabricMessages() {
   for (Receiving& receiving : receives_) release(receiving.own);
   for (auto& [list, landings] : landings_)
     for (Landing& landing : landings) {
-      const bool is_under_way = error_ || landing.list->open > 0;
+      const bool is_under_way = landing.list->open > 0;
       if (landing.range) port_->registrations().release(landing.range, false);
       if (is_under_way) landing.buffer.leak();
       if (!is_under_way) port_->give_number(landing.number);
     }
+  port_->keep(-buffer_bytes_);
   port_->detach(*this);
 }
 
@@ -495,14 +496,21 @@ void FabricMessages::abandon(const Error& reason) {
   fail(reason);
 }
 
-// Late puts into memory that the program may free are refused, because it is registered no more. Operations under way
+// Late puts into memory that the program may free are refused, because it is registered no more, unless another
+// communicator keeps a place in the same memory. Operations under way
 // end unheard: every handler looks at the error first.
 void FabricMessages::fail(Error error) {
   if (!error_) error_ = std::move(error);
   port_->forget_waiting(*this);
   for (Receiving& receiving : receives_) release(receiving.own);
   for (auto& [list, landings] : landings_)
-    for (Landing& landing : landings) release(landing), landing.receiving = nullptr;
+    for (Landing& landing : landings) {
+      landing.receiving = nullptr;
+      if (landing.list->open > 0)
+        release(landing);
+      else if (landing.range) // no put to it is under way
+        port_->registrations().release(std::exchange(landing.range, nullptr), false);
+    }
   early_.clear();
   for (Sending& sending : sends_) {
     if (sending.source) port_->registrations().release(std::exchange(sending.source, nullptr), false);

@@ -47,8 +47,8 @@ class FabricMessages final : private FabricUser {
   static constexpr std::int64_t chunk_bytes = 256 << 10;
   // Of places that senders keep: in one list, and of numbers of the port that all its users have.
   static constexpr std::size_t most_places_of_list = 384, most_numbers = 32768;
-  // Of buffers for early messages that are reduced or scattered: in one list, and of all lists.
-  static constexpr std::int64_t most_list_buffer_bytes = 1 << 20, most_buffer_bytes = 16 << 20;
+  // Of buffers for early messages that are reduced or scattered, in one list.
+  static constexpr std::int64_t most_list_buffer_bytes = 1 << 20;
 
   // The port must know the network's number: attach() by this constructor may fail, which attached() says.
   FabricMessages(std::shared_ptr<FabricPort> port, FabricRanks ranks);
@@ -145,6 +145,7 @@ class FabricMessages final : private FabricUser {
   void open_places(std::int32_t rank, std::uint64_t instance, std::span<const ExpectedPlace> places);
   PlaceList* add_list(std::int32_t rank, std::span<const ExpectedPlace> places, std::vector<WirePlace>& described);
   bool forgets_at_once() const;
+  void keep(std::int64_t bytes);
   bool has_room_for(std::span<const ExpectedPlace> places);
   void forget(PlaceList& list);
   void drop(PlaceList& list);

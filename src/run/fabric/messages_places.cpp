@@ -28,11 +28,16 @@ void FabricMessages::expect(std::span<const transport::EarlyReceive> receives) {
   const std::size_t most = std::min(most_places_of_list, // of one message
                                     static_cast<std::size_t>(port_->options().eager_bytes) / sizeof(WirePlace));
   std::map<std::int32_t, OfSender> senders;
+  std::int64_t pinned_bytes = 0;
   for (const transport::EarlyReceive& each : receives) {
     OfSender& from = senders[each.key.peer.value];
     if (from.places.size() == most || each.bytes % each.element_bytes != 0) continue;
     if (!each.target && from.buffer_bytes + each.bytes > most_list_buffer_bytes) continue;
     if (!each.target) from.buffer_bytes += each.bytes;
+    if (each.target && forgets_at_once()) { // what is registered message by message may fit where all at once do not
+      if (pinned_bytes + each.bytes > port_->options().most_pinned_bytes) continue;
+      pinned_bytes += each.bytes;
+    }
     const WireKey key = wire_key(each.key);
     from.places.push_back({key.lane, key.ordinal, key.segment, each.target, each.bytes, each.element_bytes});
   }
@@ -85,19 +90,30 @@ PlaceList* FabricMessages::add_list(std::int32_t rank, std::span<const ExpectedP
       if (!number) landings.pop_back();
       return drop(list), nullptr;
     }
-    if (!each.target) buffer_bytes_ += each.bytes;
+    if (!each.target) keep(each.bytes);
     described.push_back(*place);
   }
   ++descriptions_;
   return &list;
 }
 
-// Lists that no call uses are forgotten for it, those unused longest first.
+void FabricMessages::keep(std::int64_t bytes) {
+  buffer_bytes_ += bytes;
+  port_->keep(bytes);
+}
+
+// Lists that no call uses are forgotten for it, those unused longest first; none where what other communicators keep
+// leaves no room.
 bool FabricMessages::has_room_for(std::span<const ExpectedPlace> places) {
   std::int64_t buffers = 0;
   for (const ExpectedPlace& each : places) buffers += each.target ? 0 : each.bytes;
-  while (lists_.places() + places.size() > port_->options().most_places ||
-         buffer_bytes_ + buffers > most_buffer_bytes || port_->numbers_taken() + places.size() > most_numbers) {
+  const PortOptions& limits = port_->options();
+  if (port_->kept_bytes() - buffer_bytes_ + buffers > limits.most_kept_bytes ||
+      port_->numbers_taken() - lists_.places() + places.size() > most_numbers)
+    return false;
+  while (lists_.places() + places.size() > limits.most_places ||
+         port_->kept_bytes() + buffers > limits.most_kept_bytes ||
+         port_->numbers_taken() + places.size() > most_numbers) {
     PlaceList* const list = lists_.oldest_unused();
     if (!list) return false;
     forget(*list);
@@ -117,10 +133,10 @@ void FabricMessages::drop(PlaceList& list) {
   const auto landings = landings_.find(list.number);
   for (Landing& landing : landings->second) {
     port_->give_number(landing.number);
-    if (landing.range) port_->registrations().release(landing.range);
+    if (landing.range) port_->registrations().release(landing.range, false);
   }
   for (std::size_t i = 0; i < landings->second.size(); ++i)
-    if (!list.places[i].target && landings->second[i].range) buffer_bytes_ -= list.places[i].bytes;
+    if (!list.places[i].target && landings->second[i].range) keep(-list.places[i].bytes);
   landings_.erase(landings);
   lists_.erase(list);
 }

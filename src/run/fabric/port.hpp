@@ -56,6 +56,8 @@ struct PortOptions {
   bool opens_places = true;          // of early receives; else each message's place is told when its receive starts
   bool forgets_places = false;       // after each call, as over providers that pin pages
   std::size_t most_places = 8192;    // of early receives, that the senders of one communicator keep
+  std::int64_t most_kept_bytes = 2 << 20;   // of buffers for places, that all users keep between calls
+  std::int64_t most_pinned_bytes = 4 << 20; // of memory that one call registers at its start
 };
 
 class FabricPort {
@@ -87,6 +89,8 @@ class FabricPort {
   std::optional<std::uint16_t> take_number(FabricUser& user, void* of_number);
   void give_number(std::uint16_t number);
   std::size_t numbers_taken() const { return numbers_.size() - free_numbers_.size(); }
+  std::int64_t kept_bytes() const { return kept_bytes_; } // of options().most_kept_bytes
+  void keep(std::int64_t bytes) { kept_bytes_ += bytes; } // negative: they are given back
 
   // Copies header and pieces. `operation`, if not null, is handed to user.completed() when the provider has them.
   // `stays`: forget_waiting() leaves it.
@@ -185,6 +189,7 @@ class FabricPort {
 
   PortOptions options_;
   ProviderRules rules_;
+  std::int64_t kept_bytes_ = 0;
   std::mutex mutex_;
   std::unique_ptr<FabricDomain> domain_;
   std::vector<fid_ep*> endpoints_;

@@ -147,12 +147,17 @@ class RanksOfMessages {
     return *all_[static_cast<std::size_t>(network * ranks_ + rank)];
   }
   FabricPort& port(std::int32_t rank) { return *ports_.ports[static_cast<std::size_t>(rank)]; }
-  Status run(const std::function<Status(std::int32_t, FabricMessages&)>& fn) {
+  Status run(const std::function<Status(std::int32_t, FabricMessages&)>& fn, std::int32_t network = 0) {
     std::atomic<bool> any_failed = false;
     return testing::run_threads(
-        ranks_, [&](std::int32_t r) { return fn(r, of(r)); },
-        [&](std::int32_t r) { return of(r).progress(), of(r).error() || of(r).drained(); }, any_failed);
+        ranks_, [&](std::int32_t r) { return fn(r, of(r, network)); },
+        [&](std::int32_t r) {
+          FabricMessages& messages = of(r, network);
+          return messages.progress(), messages.error() || messages.drained();
+        },
+        any_failed);
   }
+  void close() { all_.clear(); } // the ports stay
 
  private:
   testing::PortsOfRanks ports_;
@@ -463,6 +468,57 @@ TEST_P(FabricMessagesTest, Places_of_a_buffer_that_moves_are_forgotten) {
   EXPECT_EQ(ranks.of(1).descriptions(), calls);
   EXPECT_LE(ranks.of(1).places(), 4u);
   EXPECT_LE(ranks.port(1).numbers_taken(), 4u);
+}
+
+EarlyCall call_of(std::vector<Planned> plans, std::uint64_t instance) {
+  const std::size_t n = plans.size();
+  return {std::move(plans), std::vector<bool>(n, true), instance, false};
+}
+
+// What one communicator keeps leaves no room for another, which tells its places one by one.
+TEST_P(FabricMessagesTest, Buffers_of_places_are_limited_for_all_communicators_together) {
+  PortOptions few = options();
+  few.most_kept_bytes = 40'000;
+  RanksOfMessages ranks(2, few, 2);
+  const auto make = [&](std::int64_t bytes, std::uint64_t instance, std::int32_t network) {
+    const std::vector<EarlyCall> calls{call_of({{0, 1, 0, bytes, true}, {0, 1, 1, bytes, true}}, instance)};
+    return ranks.run([&](std::int32_t r, FabricMessages& messages) { return make_calls(messages, r, calls, 1); },
+                     network);
+  };
+  ASSERT_TRUE(make(17'000, 2, 0).ok());
+  EXPECT_EQ(ranks.port(1).kept_bytes(), 34'000);
+  ASSERT_TRUE(make(17'000, 2, 1).ok());
+  EXPECT_EQ(ranks.of(1, 1).descriptions(), 0);
+  EXPECT_EQ(ranks.of(1, 0).places(), 2u) << "they are not another's to forget";
+  ASSERT_TRUE(make(18'000, 4, 0).ok());
+  EXPECT_EQ(ranks.port(1).kept_bytes(), 36'000) << "its own earlier list is forgotten";
+  EXPECT_EQ(ranks.of(1, 0).descriptions(), 2);
+}
+
+TEST_P(FabricMessagesTest, A_call_registers_no_more_at_once_than_the_limit_where_pages_are_pinned) {
+  for (const auto& [most, descriptions] : {std::pair{10'000, 0}, {20'000, 1}}) {
+    PortOptions few = options();
+    few.forgets_places = true;
+    few.most_pinned_bytes = most;
+    RanksOfMessages ranks(2, few);
+    const std::vector<EarlyCall> calls{call_of({{0, 1, 0, 17'000}, {0, 1, 1, 17'000}}, 2)};
+    const Status status =
+        ranks.run([&](std::int32_t r, FabricMessages& messages) { return make_calls(messages, r, calls, 1); });
+    ASSERT_TRUE(status.ok()) << status.error().sentence();
+    EXPECT_EQ(ranks.of(1).descriptions(), descriptions);
+  }
+}
+
+TEST_P(FabricMessagesTest, A_failed_communicator_gives_back_the_places_to_which_nothing_is_under_way) {
+  RanksOfMessages ranks(2, options());
+  const std::vector<EarlyCall> calls{call_of({{0, 1, 0, 17'000, true}, {0, 1, 1, 17'000}}, 2)};
+  ASSERT_TRUE(
+      ranks.run([&](std::int32_t r, FabricMessages& messages) { return make_calls(messages, r, calls, 1); }).ok());
+  EXPECT_EQ(ranks.port(1).numbers_taken(), 2u);
+  for (const std::int32_t r : {0, 1}) ranks.of(r).abandon(failed("somebody else failed"));
+  ranks.close();
+  EXPECT_EQ(ranks.port(1).numbers_taken(), 0u);
+  EXPECT_EQ(ranks.port(1).kept_bytes(), 0);
 }
 
 // The check itself: content that is not the sender's is found.
