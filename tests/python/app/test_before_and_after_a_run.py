@@ -11,7 +11,7 @@ import pytest
 
 from kumihimo.app import catalogue
 from kumihimo.app.launches import AppProblem, Resources
-from kumihimo.cli import app, output
+from kumihimo.cli import app, app_tables, output
 from kumihimo.text.errors import Failed, NotApplicable
 
 SMALL = ("app", "poisson3d", "--size", "8", "--variant", "golden", "--threads", "1")
@@ -78,6 +78,6 @@ def test_the_table_fits_80_columns() -> None:
         "iterations": 1000,
     }
     row |= {"seconds": 1.23e-3, "share_of_bound": 0.98, "times_golden": 99.99, "right": False}
-    assert output.PrintedTable(app.COLUMNS, [app.cells_of(row)]).width(len(app.COLUMNS)) <= 80
-    assert app.cells_of({**row, "not_applicable": "no"})[-1] == "n/a"
-    assert app.cells_of({**row, "not_applicable": "no", "failed": True})[-1] == "failed"
+    assert output.PrintedTable(app_tables.COLUMNS, [app_tables.cells_of(row)]).width(len(app_tables.COLUMNS)) <= 80
+    assert app_tables.cells_of({**row, "not_applicable": "no"})[-1] == "n/a"
+    assert app_tables.cells_of({**row, "not_applicable": "no", "failed": True})[-1] == "failed"

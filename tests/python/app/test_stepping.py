@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo.app import stepping
-from kumihimo.cli import app
+from kumihimo.cli import app_tables
 
 
 def row(variant: str, seconds: float, by_hand: bool, threads: int = 1, right: bool | None = True) -> dict:
@@ -64,7 +64,7 @@ def test_the_table_fits_80_columns_in_a_pipe(capsys: pytest.CaptureFixture, unit
     wide |= {"iterations": 1000, "seconds": 1.23e-3, "share_of_bound": 0.98, "times_golden": 99.99, "rate": rate}
     wide |= {"runs": 1, "rate_unit": unit, "share_of_one_pass": 1.78, "share_of_hand_written": 6.42}
     rows = [wide, {**wide, "variant": "golden", "parameters": {}}]
-    app.show({"results": rows, "rates": None})
+    app_tables.show({"results": rows, "rates": None})
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines.count("    columns=4096 levels=16") == 2 and lines[1].startswith("wavefront  ")
