@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
 from kumihimo import pages
 from kumihimo.predict.projection import files, past
@@ -70,22 +71,25 @@ def curves(target: float, bands: Mapping[str, Sequence[ProjectedBand]]) -> pages
     first = next(iter(bands.values()))
     power = first[-1].middle.power
     from_year, to_year = first[0].middle.node.year, first[-1].middle.node.year
-    real = [
-        {"x": each.year, "y": each.peak / each.power * power, "label": each.name}
-        for each in files.past_machines()
-        if from_year - 12 <= each.year <= to_year
-    ]
-    chart = pages.LineChart(
-        "Peak within the limits",
-        "by year",
-        series,
-        x=pages.ChartAxis("year", "signed"),
-        y=pages.ChartAxis("flops", "log"),
-        marks=real,
-        levels=[{"y": target, "label": "target"}],
-        tall=True,
-    )
+    real = real_machines(power, from_year - 12, to_year)
+    chart = by_year("Peak within the limits", "by year", series, real, [{"y": target, "label": "target"}])
     return pages.ChartGroup([chart], [each for each in series if each.strong], "curves")
+
+
+def real_machines(watts: float, first: float, last: float = inf) -> list[dict]:
+    """Circles: the peak of each of these years, at a power by its peak per watt."""
+    return [
+        {"x": each.year, "y": each.per_watt("peak") * watts, "label": each.name}
+        for each in files.past_machines()
+        if first <= each.year <= last
+    ]
+
+
+def by_year(
+    title: str, caption: str, series: Sequence[pages.LineSeries], marks: list[dict], levels: Sequence[dict] = ()
+) -> pages.LineChart:
+    axes = pages.ChartAxis("year", "signed"), pages.ChartAxis("flops", "log")
+    return pages.LineChart(title, caption, series, *axes, marks=marks, levels=levels, tall=True)
 
 
 def earlier() -> pages.ChartGroup:
@@ -98,20 +102,8 @@ def earlier() -> pages.ChartGroup:
                 str(year), pages.points_of(points), f"from {year}", pages.look(at)["colour"], bare=True, strong=True
             )
         )
-    real = [
-        {"x": each.year, "y": each.per_watt("peak") * EARLIER_WATTS, "label": each.name}
-        for each in files.past_machines()
-        if each.year >= past.EARLIER_YEARS[0]
-    ]
-    chart = pages.LineChart(
-        "Trends of earlier years, and what came",
-        "peak at 20 MW, by year",
-        series,
-        x=pages.ChartAxis("year", "signed"),
-        y=pages.ChartAxis("flops", "log"),
-        marks=real,
-        tall=True,
-    )
+    real = real_machines(EARLIER_WATTS, past.EARLIER_YEARS[0])
+    chart = by_year("Trends of earlier years, and what came", "peak at 20 MW, by year", series, real)
     return pages.ChartGroup([chart], series, "earlier")
 
 
