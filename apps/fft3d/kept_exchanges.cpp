@@ -39,7 +39,7 @@ JsonMember exchange_case(const FftProblem& problem, const TransformWay& way, Run
   const auto [nx, ny, nz] = problem.pencils.points;
   return json{{"points", fmt::format("{}x{}x{}", nx, ny, nz)},
               {"kind", problem.is_real() ? "real" : "complex"},
-              {"columns_of_sphere", problem.sphere ? json(problem.sphere->columns.size()) : json()},
+              {"radius_of_sphere", problem.sphere ? json(problem.sphere->radius) : json()},
               {"rows_x_columns", fmt::format("{}x{}", problem.pencils.rows, problem.pencils.columns)},
               {"at_once", way.bands_at_once},
               {"pieces", way.pieces},
