@@ -6,10 +6,10 @@
 #include "fft3d/check.hpp"
 #include "fft3d/choose_exchange.hpp"
 #include "fft3d/gathered.hpp"
+#include "fft3d/kept_exchanges.hpp"
 #include "fft3d/problem.hpp"
 #include "fft3d/profile_table.hpp"
 #include "fft3d/variants.hpp"
-#include "problem/fingerprint.hpp"
 #include "threads/team.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 namespace kumihimo::fft3d {
 namespace {
@@ -111,13 +110,6 @@ Result<std::unique_ptr<fft::LineLibrary>> library_of(const FftProblem& problem, 
   return opened;
 }
 
-// The file of what a library has measured on this machine; empty: nothing is kept.
-std::string measurements_file(const std::string& folder, const fft::LineLibrary& library) {
-  if (folder.empty()) return {};
-  const std::string name = problem::wisdom_file_name(problem::this_machine(), "plans of " + library.name());
-  return (std::filesystem::path(folder) / name).replace_extension(".fftw");
-}
-
 Result<Transforms> transforms_of(const FftProblem& problem, const FftVariant& variant, const TransformWay& way,
                                  fft::LineLibrary* library, Runtime& runtime) {
   Transforms made;
@@ -174,7 +166,7 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const std::int64_t begin = measure::now_ns();
   std::unique_ptr<fft::LineLibrary> library;
   if (!variant.is_golden) library = TRY(library_of(problem, runtime));
-  const std::string kept = library ? measurements_file(request.wisdom_folder, *library) : "";
+  const std::string kept = library ? kept_plans_file(request.wisdom_folder, *library) : "";
   const bool has_read = !kept.empty() && library->read_measurements(kept);
   const std::int64_t planned = measure::now_ns();
   // Exchanges have up to half of the budget; plans have what they leave.

@@ -35,6 +35,12 @@ std::string layout_of(const std::vector<std::int64_t>& node_of_rank) {
 
 } // namespace
 
+std::string kept_plans_file(const std::string& folder, const fft::LineLibrary& library) {
+  if (folder.empty()) return {};
+  const std::string name = problem::wisdom_file_name(problem::this_machine(), "plans of " + library.name());
+  return (std::filesystem::path(folder) / name).replace_extension(".fftw");
+}
+
 JsonMember exchange_case(const FftProblem& problem, const TransformWay& way, Runtime& runtime) {
   const auto [nx, ny, nz] = problem.pencils.points;
   return json{{"points", fmt::format("{}x{}x{}", nx, ny, nz)},

@@ -1,10 +1,11 @@
-// Exchanges that earlier runs have measured, in a wisdom file (docs/wisdom.md).
+// What earlier runs have measured, in files of the folder of wisdom (docs/wisdom.md).
 #pragma once
 
 #include "application/runtime.hpp"
 #include "base/json_member.hpp"
 #include "distributed_fft/exchange_choice.hpp"
 #include "distributed_fft/transform_way.hpp"
+#include "fft/line_library.hpp"
 #include "fft3d/problem.hpp"
 
 #include <optional>
@@ -12,6 +13,9 @@
 #include <string_view>
 
 namespace kumihimo::fft3d {
+
+// The file of the plans that a library of lines has measured on this machine; empty if the folder is: nothing is kept.
+std::string kept_plans_file(const std::string& folder, const fft::LineLibrary& library);
 
 // What decides which exchange is the fastest: the blocks, their carrier, and where ranks are.
 JsonMember exchange_case(const FftProblem& problem, const distributed_fft::TransformWay& way,

@@ -4,6 +4,7 @@
 #include "application/request.hpp"
 #include "base/text_parsing.hpp"
 #include "fft3d/choose_exchange.hpp"
+#include "fft3d/kept_exchanges.hpp"
 #include "fft3d/problem.hpp"
 #include "fft3d/variants.hpp"
 #include "measure/clock.hpp"
@@ -87,6 +88,7 @@ struct ReadRequest {
   const FftVariant* variant = nullptr;
   TransformWay way;
   int threads = 1;
+  std::string wisdom_folder;
 };
 
 Result<ReadRequest> read_request(const UserRequest& request, const Processes& processes) {
@@ -95,6 +97,7 @@ Result<ReadRequest> read_request(const UserRequest& request, const Processes& pr
   read.threads = static_cast<int>(TRY(number_of("threads", taken(words, "threads", "1"), 1, 1024)));
   read.variant = TRY(variant_named(taken(words, "variant", "auto"), processes));
   const ParameterValues parameters = TRY(parameters_of(*read.variant, words));
+  read.wisdom_folder = taken(words, "wisdom", "");
 
   ApplicationRequest asked;
   const application::Application application = description();
@@ -106,7 +109,7 @@ Result<ReadRequest> read_request(const UserRequest& request, const Processes& pr
     asked.options[name] = word;
   }
   if (!words.empty())
-    return wrong_value(fmt::format("options of variant={} are {}, threads, {}", read.variant->name,
+    return wrong_value(fmt::format("options of variant={} are {}, threads, wisdom, {}", read.variant->name,
                                    fmt::join(parameters | std::views::keys, ", "), fmt::join(of_plans, ", ")),
                        fmt::format("'{}'", words.begin()->first), "leave it out");
   const auto [nx, ny, nz] = request.points;
@@ -151,9 +154,15 @@ Status UserTransform::plan(const UserRequest& request, Processes& processes) {
   if (Status s = processes.agree(runtime_->check_memory(bytes)); !s) return s;
   // As the application: exchanges have up to half of the budget.
   const std::int64_t begin = measure::now_ns();
-  (void)TRY(choose_exchange(problem, problem.planning_seconds / 2, "", way, *runtime_));
+  const std::string kept_plans = kept_plans_file(read->wisdom_folder, *library_);
+  if (!kept_plans.empty()) library_->read_measurements(kept_plans);
+  const ChosenExchange chosen =
+      TRY(choose_exchange(problem, problem.planning_seconds / 2, read->wisdom_folder, way, *runtime_));
   library_->set_planning_seconds(std::max(0.0, problem.planning_seconds - measure::seconds_since(begin)));
   transform_ = TRY(DistributedFft::make(grid_, problem.kind, problem.bands, way, *library_, *runtime_));
+  const Status kept = kept_plans.empty() ? Status(Nothing{}) : library_->keep_measurements(kept_plans);
+  for (const Status& each : {chosen.kept, kept}) // the transform works without
+    if (!each) description_ += "; " + each.error().sentence();
   return Nothing{};
 }
 

@@ -19,8 +19,9 @@ struct UserRequest {
   std::int64_t bands = 1;
   distributed_fft::GridKind kind = distributed_fft::GridKind::complex;
   // "variant=window threads=2": words NAME=VALUE. Names are `variant` ("auto": through a window on one node, else
-  // fused), its parameters (`block`, `at_once`, `throttle`...), `threads` of each rank, and of the application's
-  // options those of plans: decomposition, exchange, wire, planning, library.
+  // fused), its parameters (`block`, `at_once`, `throttle`...), `threads` of each rank, `wisdom` (the folder that keeps
+  // what was measured), and of the application's options those of plans: decomposition, exchange, wire, planning,
+  // library.
   std::string options;
 };
 
@@ -34,9 +35,10 @@ class UserTransform {
   Status forward(const void* grid, void* spectrum);
   Status backward(const void* spectrum, void* grid);
 
-  fft::PointBox box(TransformSide side) const;                    // of this rank
-  fft::Triple points(TransformSide side) const;                   // of all ranks
-  const std::string& description() const { return description_; } // "window, 2x1 ranks, lines by libfftw3.so.3 (...)"
+  fft::PointBox box(TransformSide side) const;  // of this rank
+  fft::Triple points(TransformSide side) const; // of all ranks
+  // "window, 2x1 ranks, lines by libfftw3.so.3 (...)", and why measurements could not be kept.
+  const std::string& description() const { return description_; }
 
  private:
   UserTransform() = default;

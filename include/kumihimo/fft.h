@@ -56,6 +56,7 @@ int kumihimo_fft_create_at(const void* communicator, size_t bytes, const int64_t
      wire            numbers of messages: float64, or float32, which rounds them [default: float64]
      planning        seconds for all measurements of plans and exchanges [default: 1]; 0: FFTW estimates
      threads         OpenMP threads of each rank [default: 1]
+     wisdom          folder that keeps what was measured for the next program; no blanks [default: nothing is kept]
      library         FFTW, or a library with its interface [default: the first that is found]
    Errors: a value out of range; no FFTW; no memory; MPI is not initialised. */
 static inline int kumihimo_fft_create(MPI_Comm communicator, const int64_t points[3], int64_t bands, int kind,
@@ -70,7 +71,8 @@ int kumihimo_fft_local(const kumihimo_fft* plan, int side, int64_t lengths[3], i
 int kumihimo_fft_forward(kumihimo_fft* plan, const void* grid, void* spectrum);
 int kumihimo_fft_backward(kumihimo_fft* plan, const void* spectrum, void* grid);
 
-/* "window, 2x1 ranks, lines by libfftw3.so.3 (fftw-3.3.10-sse2-avx)"; as long as the plan is there. */
+/* "window, 2x1 ranks, lines by libfftw3.so.3 (fftw-3.3.10-sse2-avx)", and why measurements could not be kept if they
+   could not; as long as the plan is there. */
 const char* kumihimo_fft_description(const kumihimo_fft* plan);
 
 /* The plan may be NULL. After MPI_Finalize it does nothing. */

@@ -1,6 +1,7 @@
 """Every way through kumihimo.fft on the ranks of a launch, compared with numpy's transforms of the whole grid."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
@@ -64,6 +65,13 @@ for options in (
     for whole in (bands, bands + 1j):
         with PFFT(comm, bands.shape, (1, 2, 3), whole.dtype, planning=0, **rows_and_columns, **options) as fft:
             compare(fft, whole, str(options), 1e-5 if "wire" in options else 0)
+for wisdom, told in (("kept", ""), ("/proc/none", "; the measured plans cannot be stored: ")):
+    with PFFT(comm, (7, 9, 10), wisdom=wisdom) as fft:
+        compare(fft, random.uniform(-1, 1, (7, 9, 10)), wisdom)
+        of_library, _, rest = fft.description.partition(")")
+        assert "lines by" in of_library and rest.startswith(told) and bool(rest) == bool(told), fft.description
+comm.Barrier()
+assert [each.suffix for each in Path("kept").iterdir() if each.suffix == ".fftw"] == [".fftw"]
 both_ways = PFFT(comm.Split(comm.rank % 2), (4, 4, 4), planning=0)  # groups transform grids of their own
 compare(both_ways, random.uniform(-1, 1, (4, 4, 4)), "halves")
 
