@@ -140,11 +140,15 @@ class Bench:
         given = [
             f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
             for name, value in choice["parameters"].items()
+            if name != "fabric"  # of the run: the machine file has the times of one network
         ]
         asked = ("simulate", collective, "--machine", str(self.machine), "-a", choice["algorithm"], *given, "--json")
         length = str(self.in_mpi_bytes(collective, size))
         done = subprocess.run([KUMIHIMO, *asked, "--bytes", length], capture_output=True, text=True, check=False)
-        return seconds_text(json.loads(done.stdout)["results"][0]["seconds"]) if done.returncode == 0 else "?"
+        if done.returncode != 0:
+            print(done.stderr.strip(), file=sys.stderr)
+            return "?"
+        return seconds_text(json.loads(done.stdout)["results"][0]["seconds"])
 
     def in_mpi_bytes(self, collective: str, size: int) -> int:
         """What the count of the call says: of a block where the collective has blocks."""

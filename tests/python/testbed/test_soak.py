@@ -20,6 +20,7 @@ from waiting import until
 
 from kumihimo.processes import mpi
 from kumihimo.processes.visible import below, command_of, processes
+from kumihimo.run.networks import NETWORKS
 from kumihimo.testbed import faults, testbeds
 
 LIMIT = 60  # seconds that a call may wait; each cut is far shorter
@@ -90,7 +91,9 @@ def links_cut_at_random(chance: random.Random) -> Iterator[None]:
     assert not failed, failed
 
 
-def launch(soak: list[str], ranks: int, chance: random.Random, seconds: float, wrong: tuple[int, int]) -> tuple:
+def launch(
+    soak: list[str], ranks: int, chance: random.Random, seconds: float, wrong: tuple[int, int], network: str = "mpi"
+) -> tuple:
     """What was asked for, in words, and how it ended; its summary."""
     chosen = {name: chance.choice(those) for name, those in ALGORITHMS.items()}
     words = ",".join(f"{name}={algorithm}" for name, algorithm in chosen.items())
@@ -98,7 +101,8 @@ def launch(soak: list[str], ranks: int, chance: random.Random, seconds: float, w
     launcher, program = soak
     with tempfile.TemporaryDirectory(prefix="ks") as place:
         summary = Path(place) / "summary.json"
-        ours = [COMMAND, "run", "-a", words, "--timeout", f"{LIMIT}s", "--json", str(summary), "--"]
+        limits = ["--network", network, "--timeout", f"{LIMIT}s"]
+        ours = [COMMAND, "run", "-a", words, *limits, "--json", str(summary), "--"]
         theirs = [launcher, "-n", str(ranks), program, str(seed), f"{seconds:g}", *map(str, wrong)]
         ended = subprocess.run(
             [COMMAND, "testbed", "run", "--", *ours, *theirs],
@@ -114,7 +118,7 @@ def launch(soak: list[str], ranks: int, chance: random.Random, seconds: float, w
     return f"{words}, program seed {seed}", ended, left, set(chosen.items()) - ran
 
 
-def soaked(soak: list[str], shape: str, seconds: float, launch_seconds: float) -> None:
+def soaked(soak: list[str], shape: str, seconds: float, launch_seconds: float, network: str = "mpi") -> None:
     seed = int(os.environ.get("KUMIHIMO_SOAK_SEED") or random.SystemRandom().getrandbits(32))
     chance, before = random.Random(seed), namespaces()
     mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
@@ -124,12 +128,13 @@ def soaked(soak: list[str], shape: str, seconds: float, launch_seconds: float) -
     deadline, at_first, number, turns = time.monotonic() + seconds, 0, 0, 0
     while number < LAUNCHES or time.monotonic() < deadline:
         with links_cut_at_random(random.Random(chance.getrandbits(32))):
-            asked, ended, left, missed = launch(soak, testbed.wiring.nodes, chance, launch_seconds, (-1, -1))
+            asked, ended, left, missed = launch(soak, testbed.wiring.nodes, chance, launch_seconds, (-1, -1), network)
         where = f"KUMIHIMO_SOAK_SEED={seed}, launch {number}: {asked}:\n{ended.stderr}"
         assert ended.returncode == 0, where
         turns += int(ended.stdout)
         assert not left, f"left in the folder for temporary files: {left}: {where}"
         assert not missed, f"these did not run: {missed}: {where}"
+        assert "used instead" not in ended.stderr, where
         until(lambda: below(testbed.keeper) | {testbed.keeper} == own, f"all has ended: {where}", seconds=60)
         memory = sum(resident_kib(pid) for pid in own)
         at_first = at_first or memory
@@ -158,8 +163,9 @@ def test_random_collectives_under_random_faults_for_a_minute(soak):
 
 
 @pytest.mark.long
-def test_random_collectives_under_random_faults_for_ten_minutes(soak):
-    soaked(soak, "3x3x3", seconds=600, launch_seconds=15)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_random_collectives_under_random_faults_for_ten_minutes(soak, network: str):
+    soaked(soak, "3x3x3", seconds=600, launch_seconds=15, network=network)
 
 
 def test_a_rank_that_sends_a_wrong_bit_is_reported(soak):
