@@ -1,9 +1,9 @@
 #include "interpose/nonblocking.hpp"
 
 #include "interpose/memory_reserve.hpp"
-#include "interpose/signals.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
+#include "shared_memory/signals_blocked.hpp"
 #include "shared_memory/spin_wait.hpp"
 
 #include <pthread.h>

@@ -2,9 +2,9 @@
 
 #include "base/terminal_text.hpp"
 #include "interpose/memory_reserve.hpp"
-#include "interpose/signals.hpp"
 #include "interpose/tcp_peers.hpp"
 #include "mpi_hooks/preload_check.hpp"
+#include "shared_memory/signals_blocked.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

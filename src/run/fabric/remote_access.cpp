@@ -2,35 +2,18 @@
 
 #include "base/hash.hpp"
 #include "shared_memory/machine_number.hpp"
+#include "shared_memory/signals_blocked.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 namespace kumihimo::fabric {
 namespace {
-
-// Of this thread, and so of the threads that it starts.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 constexpr std::uint32_t key_mark = 0x4b4d484b;
 constexpr std::uint32_t only_network = 1; // the port has no other user
@@ -147,7 +130,7 @@ Result<std::unique_ptr<RemoteAccess>> RemoteAccess::open(std::int32_t rank, std:
   if (const int code = exchange(card.data(), made->cards_.data(), card.size()); code != 0)
     return failed("the program's exchange between the ranks failed", fmt::format("it returned {}", code));
   if (options.progress.count() > 0) {
-    const AllSignalsBlocked blocked; // they are for the program's own threads
+    const SignalsBlocked blocked; // they are for the program's own threads
     made->helper_ = std::jthread([access = made.get()](const std::stop_token& stop) { access->help(stop); });
   }
   return made;

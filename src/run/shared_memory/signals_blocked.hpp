@@ -1,9 +1,10 @@
 // Blocks all signals for threads that are made while it lives: the program's threads must receive them.
 #pragma once
 
+#include <pthread.h>
 #include <signal.h>
 
-namespace kumihimo::interpose {
+namespace kumihimo {
 
 class SignalsBlocked {
  public:
@@ -20,4 +21,4 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-} // namespace kumihimo::interpose
+} // namespace kumihimo
