@@ -66,16 +66,6 @@ Status factor(LuFactorisation& factors, const LuProblem& problem, const LuReques
   return Nothing{};
 }
 
-// Messages over a network carry one bit that tells broadcasts under way apart: enough for two panels at once
-// (transport/message.hpp). A third could be taken for the first by a rank that has both from different ranks.
-Status check_lookahead(const LuRequest& request, const application::Processes& processes) {
-  const std::vector<std::int64_t> nodes = processes.node_of_rank();
-  if (request.lookahead <= 1 || std::ranges::adjacent_find(nodes, std::ranges::not_equal_to()) == nodes.end())
-    return Nothing{};
-  return not_applicable("a look-ahead of more than 1 needs all ranks on one node", request.lookahead,
-                        "use --set lookahead=1");
-}
-
 // `blas`: null for the golden copy. `device`: null for none.
 Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, const blas::Blas* blas,
                          lu::UpdateDevice* device, bool checks, Runtime& runtime) {
@@ -87,8 +77,6 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   const int lookahead = has_tasks ? lu::TiledFactorisation::panels_at_once - 1 : request.lookahead;
   const double bytes = is_golden ? 16 * n * n : LuFactorisation::bytes_of_rank(problem, lookahead);
   if (Status s = runtime.agree(runtime.check_memory(bytes)); !s) return s.error();
-  if (!is_golden && !has_tasks)
-    if (Status s = runtime.agree(check_lookahead(request, runtime.processes())); !s) return s.error();
   if (is_golden) return solve_golden(problem, request, *grid, runtime);
 
   LuSolution solved;

@@ -26,6 +26,7 @@ const Parameter block{.name = "block",
                       .min = 1,
                       .max = 4096,
                       .tuning_values = {64, 128, 192}};
+// Panels under way are one more: a transport tells 16 calls apart (transport/transport.hpp).
 const Parameter lookahead{.name = "lookahead",
                           .meaning = "panels that are factored and sent before the rest of the matrix is updated",
                           .symbol = "N",
