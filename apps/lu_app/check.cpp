@@ -74,23 +74,19 @@ Result<std::vector<double>> gathered(LuFactorisation& factors, application::Runt
   return lu;
 }
 
-bool has_golden_pivots(LuVariant::Pivoting pivoting) {
-  return pivoting == LuVariant::Pivoting::rows || pivoting == LuVariant::Pivoting::tiles;
-}
-
 Result<FactorCheck> check_factors(const std::vector<double>& lu, const std::vector<std::int64_t>& pivots,
-                                  const lu::TestMatrix& matrix, LuVariant::Pivoting pivoting, std::int64_t block) {
+                                  const lu::TestMatrix& matrix, LuVariant::Pivoting pivoting,
+                                  const lu::BlockCyclic& rows) {
   const std::int64_t n = matrix.size();
   const lu::BlockCyclic all{n, n, 1};
   std::vector<double> a(static_cast<std::size_t>(n * n));
   for (std::int64_t j = 0; j < n; ++j) matrix.fill(j, all, 0, a.data() + j * n);
   FactorCheck check;
-  if (has_golden_pivots(pivoting)) {
-    const lu::golden::Factors golden =
-        TRY(pivoting == LuVariant::Pivoting::rows ? lu::golden::factor(a, n)
-                                                  : lu::golden::factor_by_tournament(a, n, block, lu::leaf_rows));
-    for (std::size_t k = 0; k < pivots.size(); ++k) check.different_pivots += pivots[k] != golden.pivots[k];
-  }
+  const std::int64_t leaf = pivoting == LuVariant::Pivoting::tiles ? lu::leaf_rows : n;
+  const lu::golden::Factors golden =
+      TRY(pivoting == LuVariant::Pivoting::rows ? lu::golden::factor(a, n)
+                                                : lu::golden::factor_by_tournament(a, n, rows.block, leaf, rows.parts));
+  for (std::size_t k = 0; k < pivots.size(); ++k) check.different_pivots += pivots[k] != golden.pivots[k];
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t k = 0; k < n; ++k)
       std::swap(a[static_cast<std::size_t>(k + j * n)],

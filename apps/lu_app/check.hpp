@@ -25,15 +25,15 @@ Result<std::vector<double>> gathered(LuFactorisation& factors, application::Runt
 // |P A - L U| <= 2 gamma |L| |U| in every entry, in whatever order the sums were added: gamma = m u / (1 - m u), u the
 // unit roundoff, of the factorisation (Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3, with m = n
 // + 1, since columns are multiplied by a rounded reciprocal of the pivot), and as much for the product that checks it.
-// Also the pivots of the golden copy of the same pivoting, where there is one.
+// Also the pivots of the golden copy of the same pivoting. `rows`: how they were dealt to the rows of the grid.
 struct FactorCheck {
   double worst = 0; // |P A - L U| over its bound, the largest
   std::int64_t different_pivots = 0;
   bool passed() const { return worst <= 1 && different_pivots == 0; }
 };
 Result<FactorCheck> check_factors(const std::vector<double>& lu, const std::vector<std::int64_t>& pivots,
-                                  const lu::TestMatrix& matrix, LuVariant::Pivoting pivoting, std::int64_t block);
-bool has_golden_pivots(LuVariant::Pivoting pivoting);
+                                  const lu::TestMatrix& matrix, LuVariant::Pivoting pivoting,
+                                  const lu::BlockCyclic& rows);
 
 // Largest magnitude of U over that of A. Collective.
 double growth_of(LuFactorisation& factors, const lu::TestMatrix& matrix, application::Processes& processes);

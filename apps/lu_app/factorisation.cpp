@@ -1,5 +1,6 @@
 #include "lu_app/factorisation.hpp"
 
+#include "lu/row_exchange.hpp"
 #include "measure/clock.hpp"
 #include "threads/team.hpp"
 
@@ -36,7 +37,7 @@ double LuFactorisation::bytes_of_rank(const LuProblem& problem, int lookahead) {
   const double rows = static_cast<double>(lu::BlockCyclic{problem.n, problem.block, problem.p}.count(0)),
                columns = static_cast<double>(lu::BlockCyclic{problem.n + 1, problem.block, problem.q}.count(0)),
                block = static_cast<double>(problem.block);
-  return 8 * (rows * columns + (lookahead + 1) * block * (rows + block) + (problem.p > 1 ? 3 : 1) * block * columns);
+  return 8 * (rows * columns + (lookahead + 1) * block * (rows + block) + (problem.p > 1 ? 5 : 1) * block * columns);
 }
 
 LuFactorisation::LuFactorisation(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid,
@@ -79,6 +80,9 @@ Status LuFactorisation::accept_messages(application::Processes& processes) {
       make_collective(CollectiveKind::bcast, grid_.row->ranks(), longest_panel(), DataType::float64);
   // One row may refuse what another one accepts, and columns cross rows.
   if (Status s = processes.agree(grid_.row->accept(longest, request_.broadcast)); !s) return s;
+  if (request_.pivoting == LuVariant::Pivoting::tiles && grid_.column->ranks() > 1)
+    for (const std::int64_t width : {rows_.block, rows_.block_size(rows_.blocks() - 1)})
+      (void)TRY(tournament_of(width));
   return grid_.column->accept_blocks(rows_.block * std::max<std::int64_t>(1, own_columns_));
 }
 
@@ -158,7 +162,7 @@ Status LuFactorisation::factor_block(Panel& panel) {
                            .process = grid_.p,
                            .top = panel.top()};
   phases_.panels.flops += product(part.rows, panel.width, panel.width);
-  lu::ColumnOfProcesses& pivots = panel.width == rows_.block ? pivots_over_ranks_ : pivots_of_last_;
+  lu::ColumnOfProcesses& pivots = pivots_of(panel.width);
   panel.missing()[0] = 0;
   const bool by_rows = request_.pivoting == LuVariant::Pivoting::rows;
   if (Status s = by_rows ? pivot_by_rows(panel, part, pivots) : pivot_by_tournament(panel, part, pivots); !s) return s;
@@ -293,55 +297,21 @@ void LuFactorisation::move_own_rows(const lu::RowMoves& moves, std::int64_t begi
 
 Status LuFactorisation::move_rows_of_ranks(const lu::RowMoves& moves, std::int64_t first, std::int64_t begin,
                                            std::int64_t end, double* u) {
-  const auto processes = static_cast<std::size_t>(grid_.column->ranks()), me = static_cast<std::size_t>(grid_.p);
+  const lu::RowExchange exchange(first, moves, rows_, grid_.p);
   const std::int64_t columns = end - begin;
-  const auto width = static_cast<std::int64_t>(moves.source.size());
-  // Of each process the rows of U that it has, as places there, and the displaced rows that it gets, as places in its
-  // part and in that of the diagonal block's owner.
-  std::vector<std::vector<std::int64_t>> given(processes), left_from(processes);
-  std::vector<std::int64_t> given_from, taken_to;
-  for (std::int64_t i = 0; i < width; ++i) {
-    const std::int64_t row = moves.source[static_cast<std::size_t>(i)];
-    const auto owner = static_cast<std::size_t>(rows_.owner(row));
-    given[owner].push_back(i);
-    if (owner == me) given_from.push_back(rows_.local(row));
-  }
-  for (const lu::RowMoves::Displaced& each : moves.displaced) {
-    const auto owner = static_cast<std::size_t>(rows_.owner(each.to));
-    left_from[owner].push_back(rows_.local(each.from));
-    if (owner == me) taken_to.push_back(rows_.local(each.to));
-  }
-  const auto counts_of = [&](const std::vector<std::vector<std::int64_t>>& rows) {
-    std::vector<std::int64_t> counts;
-    for (const auto& each : rows) counts.push_back(static_cast<std::int64_t>(each.size()) * columns);
-    return counts;
-  };
-  const std::size_t most = static_cast<std::size_t>(width * columns);
+  const auto most = moves.source.size() * static_cast<std::size_t>(columns);
   sent_.resize(std::max(sent_.size(), most));
   received_.resize(std::max(received_.size(), most));
-  const auto pack = [&](const std::vector<std::int64_t>& rows, double* to) {
-    for (std::int64_t j = begin; j < end; ++j)
-      for (const std::int64_t row : rows) *to++ = column(j)[row];
-    return to;
-  };
-
-  pack(given_from, sent_.data());
-  if (Status s = grid_.column->all_gather(sent_.data(), received_.data(), counts_of(given)); !s) return s;
-  const double* got = received_.data();
-  for (const std::vector<std::int64_t>& each : given)
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (const std::int64_t i : each) u[i + j * width] = *got++;
-
-  if (moves.displaced.empty()) return Nothing{};
-  const std::int32_t owner = rows_.owner(first);
-  if (owner == grid_.p) {
-    double* next = sent_.data();
-    for (const std::vector<std::int64_t>& each : left_from) next = pack(each, next);
-  }
-  if (Status s = grid_.column->scatter(owner, sent_.data(), received_.data(), counts_of(left_from)); !s) return s;
-  got = received_.data();
-  for (std::int64_t j = begin; j < end; ++j)
-    for (const std::int64_t row : taken_to) column(j)[row] = *got++;
+  exchange.pack(column(begin), leading_, columns, sent_.data());
+  if (Status s = grid_.column->all_gather(sent_.data(), received_.data(), exchange.counts(columns)); !s) return s;
+  exchange.unpack(received_.data(), columns, u);
+  if (!exchange.displaces_rows()) return Nothing{};
+  if (exchange.owner() == grid_.p) exchange.pack_displaced(column(begin), leading_, columns, sent_.data());
+  if (Status s =
+          grid_.column->scatter(exchange.owner(), sent_.data(), received_.data(), exchange.displaced_counts(columns));
+      !s)
+    return s;
+  exchange.put_displaced(received_.data(), column(begin), leading_, columns);
   return Nothing{};
 }
 

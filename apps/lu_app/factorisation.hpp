@@ -58,6 +58,7 @@ class LuFactorisation {
   // For a factorisation in place of factor(): how far apart columns are, how its panels are sent, and what it has
   // found.
   Result<std::unique_ptr<application::ProgramRun>> broadcast_of(std::int64_t length, std::int32_t owner);
+  Result<application::ProgramRun*> tournament_of(std::int64_t width) { return pivots_of(width).tournament_run(); }
   std::int64_t leading() const { return leading_; }
   void set_factored(std::vector<std::int64_t> pivots, const LuTimes& phases) {
     pivots_ = std::move(pivots);
@@ -79,6 +80,7 @@ class LuFactorisation {
   std::int64_t longest_panel() const {
     return lu::PanelMessage::length_of(rows_.block, std::max<std::int64_t>(1, own_rows_));
   }
+  PivotsOverRanks& pivots_of(std::int64_t width) { return width == rows_.block ? pivots_over_ranks_ : pivots_of_last_; }
   std::int64_t first_of(std::int64_t block) const { return block * rows_.block; }
   std::int64_t rows_before(std::int64_t global) const { return rows_.count(grid_.p, global); }
   // Factored by its column, and on its way. `done`: the first panel whose updates the column does not have.

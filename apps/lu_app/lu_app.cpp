@@ -60,20 +60,10 @@ Result<LuSolution> solve_golden(const LuProblem& problem, const LuRequest& reque
 }
 
 Status factor(LuFactorisation& factors, const LuProblem& problem, const LuRequest& request, const blas::Blas& blas,
-              std::optional<TaskRun>& tasks) {
+              application::Processes& processes, std::optional<TaskRun>& tasks) {
   if (request.pivoting != LuVariant::Pivoting::tiles) return factors.factor();
-  tasks = TRY(factor_by_tasks(factors, problem, request, blas));
+  tasks = TRY(factor_by_tasks(factors, problem, request, blas, processes));
   return Nothing{};
-}
-
-// Messages over a network carry one bit that tells broadcasts under way apart: enough for two panels at once
-// (transport/message.hpp). A third could be taken for the first by a rank that has both from different ranks.
-Status check_lookahead(const LuRequest& request, const application::Processes& processes) {
-  const std::vector<std::int64_t> nodes = processes.node_of_rank();
-  if (request.lookahead <= 1 || std::ranges::adjacent_find(nodes, std::ranges::not_equal_to()) == nodes.end())
-    return Nothing{};
-  return not_applicable("a look-ahead of more than 1 needs all ranks on one node", request.lookahead,
-                        "use --set lookahead=1");
 }
 
 // `blas`: null for the golden copy. `device`: null for none.
@@ -87,8 +77,6 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   const int lookahead = has_tasks ? lu::TiledFactorisation::panels_at_once - 1 : request.lookahead;
   const double bytes = is_golden ? 16 * n * n : LuFactorisation::bytes_of_rank(problem, lookahead);
   if (Status s = runtime.agree(runtime.check_memory(bytes)); !s) return s.error();
-  if (!is_golden && !has_tasks)
-    if (Status s = runtime.agree(check_lookahead(request, runtime.processes())); !s) return s.error();
   if (is_golden) return solve_golden(problem, request, *grid, runtime);
 
   LuSolution solved;
@@ -103,7 +91,7 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
   std::optional<TaskRun> tasks;
-  const Status factored = factor(factors, problem, request, *blas, tasks);
+  const Status factored = factor(factors, problem, request, *blas, runtime.processes(), tasks);
   if (factors.device_failed()) runtime.processes().give_up(factored.error()); // others wait for this rank's panels
   if (Status s = runtime.agree(factored); !s) return s.error();
   const Result<std::vector<double>> x = factors.solve();
@@ -123,7 +111,7 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   solved.growth = growth_of(factors, matrix, runtime.processes());
   if (problem.n > most_rows_of_factors) return solved;
   const std::vector<double> whole = TRY(gathered(factors, runtime));
-  solved.factors = TRY(check_factors(whole, factors.pivots(), matrix, request.pivoting, problem.block));
+  solved.factors = TRY(check_factors(whole, factors.pivots(), matrix, request.pivoting, factors.rows()));
   return solved;
 }
 
@@ -184,16 +172,13 @@ json checked_of(const std::vector<LuSolution>& all, const LuRequest& request) {
     factors = larger(each.factors->worst, factors);
     different += each.factors->different_pivots;
   }
-  const bool has_pivots = has_golden_pivots(request.pivoting);
-  const char* const what = !has_factors ? "HPL's residual"
-                           : has_pivots ? "HPL's residual, P A = L U, and pivots by the golden copy"
-                                        : "HPL's residual, and P A = L U";
+  const char* const what = has_factors ? "HPL's residual, P A = L U, and pivots by the golden copy" : "HPL's residual";
   json checked = {{"what", what},
                   {"right", right},
                   {"error", std::isnan(residual) ? json() : json(residual)},
                   {"bound", request.threshold}};
   if (has_factors) checked["factors_of_bound"] = std::isnan(factors) ? json() : json(factors);
-  if (has_factors && has_pivots) checked["different_pivots"] = different;
+  if (has_factors) checked["different_pivots"] = different;
   return checked;
 }
 

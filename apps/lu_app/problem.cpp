@@ -26,6 +26,7 @@ const Parameter block{.name = "block",
                       .min = 1,
                       .max = 4096,
                       .tuning_values = {64, 128, 192}};
+// Panels under way are one more: a transport tells 16 calls apart (transport/transport.hpp).
 const Parameter lookahead{.name = "lookahead",
                           .meaning = "panels that are factored and sent before the rest of the matrix is updated",
                           .symbol = "N",
@@ -234,10 +235,6 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
     if (const auto it = given.find("block"); it != given.end() && each.file.empty())
       each.block = std::min(it->second, each.n);
     if (Status s = fits(each, ranks); !s) return s.error();
-    if (made.pivoting == LuVariant::Pivoting::tiles && each.p > 1)
-      return not_applicable(fmt::format("{} keeps whole columns on each rank, on a grid of 1x{}", variant.name, ranks),
-                            fmt::format("{}x{}", each.p, each.q),
-                            each.file.empty() ? "leave grid out" : "change P and Q in the file");
     if (made.pivoting == LuVariant::Pivoting::golden && each.n > most_rows_of_golden)
       return not_applicable(fmt::format("the golden copy takes at most {} rows", most_rows_of_golden), each.n);
   }

@@ -34,4 +34,15 @@ Status PivotsOverRanks::combine_candidates(std::span<double> record) {
       &of_candidates_);
 }
 
+Result<application::ProgramRun*> PivotsOverRanks::tournament_run() {
+  return column_.combine_run(
+      static_cast<std::size_t>(lu::tournament_record(of_candidates_.width)),
+      [](const void* context, const void* left, const void* right, void* target, std::int64_t) {
+        const auto& of = *static_cast<const Context*>(context);
+        lu::combine_tournaments(of.width, *of.blas, static_cast<const double*>(left), static_cast<const double*>(right),
+                                static_cast<double*>(target));
+      },
+      &of_candidates_);
+}
+
 } // namespace kumihimo::lu_app

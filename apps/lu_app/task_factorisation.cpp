@@ -18,21 +18,25 @@ using nlohmann::json;
 
 constexpr double most_events = 20'000; // of all ranks
 
-// Panels on their way along the row of ranks.
-class PanelMessages final : public tasks::TaskMessages {
+// Messages along the row and the column of this rank.
+class TileMessages final : public tasks::TaskMessages {
  public:
-  PanelMessages(TiledFactorisation& tiles, LuFactorisation& factors) : tiles_(tiles), factors_(factors) {}
+  TileMessages(TiledFactorisation& tiles, LuFactorisation& factors) : tiles_(tiles), factors_(factors) {}
 
   Status begin(tasks::TaskId task) override {
-    const lu::PanelMessage message = tiles_.message(task);
-    UnderWay& made = under_way_.emplace_back(task, TRY(factors_.broadcast_of(message.length(), tiles_.sender(task))));
-    return made.broadcast->start({message.data, message.data});
+    under_way_.push_back({task, {}, nullptr});
+    switch (tiles_.step(task).kind) {
+    case TiledFactorisation::Kind::tournament: return begin_tournament(under_way_.back());
+    case TiledFactorisation::Kind::exchange: return begin_exchange(under_way_.back());
+    default: return begin_panel(under_way_.back());
+    }
   }
 
   Status poll(std::vector<tasks::TaskId>& ended) override {
     if (Status s = factors_.grid().row->poll(); !s) return s;
+    if (Status s = factors_.grid().column->poll(); !s) return s;
     for (auto each = under_way_.begin(); each != under_way_.end();) {
-      if (each->broadcast->is_under_way()) {
+      if (each->is_under_way()) {
         ++each;
         continue;
       }
@@ -46,8 +50,43 @@ class PanelMessages final : public tasks::TaskMessages {
  private:
   struct UnderWay {
     tasks::TaskId task = tasks::no_task;
-    std::unique_ptr<application::ProgramRun> broadcast;
+    std::vector<std::unique_ptr<application::ProgramRun>> runs;
+    application::ProgramRun* kept = nullptr;
+
+    Status start(std::unique_ptr<application::ProgramRun> run, const execute::Buffers& buffers) {
+      return runs.emplace_back(std::move(run))->start(buffers);
+    }
+    bool is_under_way() const {
+      return (kept && kept->is_under_way()) || std::ranges::any_of(runs, &application::ProgramRun::is_under_way);
+    }
   };
+
+  Status begin_panel(UnderWay& made) {
+    const lu::PanelMessage message = tiles_.message(made.task);
+    return made.start(TRY(factors_.broadcast_of(message.length(), tiles_.sender(made.task))),
+                      {message.data, message.data});
+  }
+
+  // Of two tournaments the second needs the first: one stream orders them. Exchanges have the other one.
+  Status begin_tournament(UnderWay& made) {
+    made.kept = TRY(factors_.tournament_of(tiles_.message(made.task).width));
+    double* const record = tiles_.tournament(made.task).data();
+    return made.kept->start({record, record});
+  }
+
+  Status begin_exchange(UnderWay& made) {
+    constexpr transport::Stream stream = transport::Stream::nonblocking;
+    application::SubCommunicator& column = *factors_.grid().column;
+    const lu::RowMessage message = tiles_.exchange(made.task);
+    const lu::RowExchange& rows = *message.rows;
+    if (Status s =
+            made.start(TRY(column.gather_run(rows.counts(message.columns), stream)), {message.given, message.got});
+        !s || !rows.displaces_rows())
+      return s;
+    return made.start(TRY(column.scatter_run(rows.owner(), rows.displaced_counts(message.columns), stream)),
+                      {message.left, message.taken});
+  }
+
   TiledFactorisation& tiles_;
   LuFactorisation& factors_;
   std::vector<UnderWay> under_way_;
@@ -98,11 +137,7 @@ json timeline_of(const TaskRun& run) {
   }
   for (const tasks::InjectedNoise::Taken& each : run.detours)
     detours.push_back({run.noisy_thread, each.begin, each.end});
-  const bool has_messages = std::ranges::count(run.log.events, tasks::no_thread, &tasks::TaskEvent::thread) > 0;
-  std::vector<std::string_view> kinds(std::begin(TiledFactorisation::kind_names),
-                                      std::end(TiledFactorisation::kind_names));
-  if (!has_messages) kinds.pop_back(); // the last one
-  return {{"threads", run.log.threads},   {"nanoseconds", run.log.end}, {"kinds", kinds},
+  return {{"threads", run.log.threads},   {"nanoseconds", run.log.end}, {"kinds", run.kind_names},
           {"tasks", run.names},           {"kind_of_task", run.kinds},  {"events", std::move(events)},
           {"detours", std::move(detours)}};
 }
@@ -165,22 +200,27 @@ json joined(const std::vector<std::string>& timelines) {
 } // namespace
 
 Result<TaskRun> factor_by_tasks(LuFactorisation& factors, const LuProblem& problem, const LuRequest& request,
-                                const blas::Blas& blas) {
+                                const blas::Blas& blas, Processes& processes) {
   const int team = threads::count();
-  const std::int32_t rank = factors.grid().q;
-  TiledFactorisation tiles({factors.column(0), factors.leading(), problem.n, problem.block, rank, problem.q}, blas,
-                           team, request.split);
-  TaskRun made{.log = {}, .names = {}, .kinds = {}, .detours = {}, .noisy_thread = team - 1};
-  const bool is_noisy = rank == problem.q - 1;
+  const ProcessGrid& grid = factors.grid();
+  const int largest_team = static_cast<int>(processes.largest({static_cast<double>(team)})[0]);
+  TiledFactorisation tiles(
+      {factors.column(0), factors.leading(), problem.n, problem.block, grid.q, problem.q, grid.p, problem.p}, blas,
+      largest_team, request.split);
+  TaskRun made;
+  made.noisy_thread = team - 1;
+  const bool is_noisy = processes.rank() == processes.ranks() - 1;
   tasks::InjectedNoise noise(is_noisy ? request.noise : tasks::NoisePattern{}, made.noisy_thread);
   const tasks::TaskWork work = [&](tasks::TaskId task, int thread) { return tiles.run(task, thread); };
   const tasks::TaskWork noisy = noise.around(work);
-  PanelMessages messages(tiles, factors);
+  TileMessages messages(tiles, factors);
   noise.start();
   made.log = TRY(run(request.runner, tiles.graph(), team, noisy, messages));
   if (Status s = check(made.log, tiles.graph(), request.runner == LuVariant::Runner::own); !s) return s.error();
+  if (Status s = tiles.outcome(); !s) return s.error();
   factors.set_factored(tiles.pivots(), times_of(made.log, tiles));
   threads::run_apart(1, [&] { blas.set_threads(team); });
+  made.kind_names.assign(tiles.kinds().begin(), tiles.kinds().end());
   for (tasks::TaskId id = 0; id < tiles.graph().size(); ++id) {
     made.kinds.push_back(static_cast<std::int32_t>(tiles.step(id).kind));
     made.names.push_back(tiles.name_of(id));

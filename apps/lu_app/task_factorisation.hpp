@@ -17,16 +17,17 @@ namespace kumihimo::lu_app {
 struct TaskRun {
   tasks::TaskLog log;
   std::vector<std::string> names;  // of the tasks
-  std::vector<std::int32_t> kinds; // of the tasks: places in TiledFactorisation::kind_names
+  std::vector<std::int32_t> kinds; // of the tasks: places in kind_names
+  std::vector<std::string> kind_names;
   std::vector<tasks::InjectedNoise::Taken> detours;
   int noisy_thread = 0;
 };
 
-// In place of factors.factor(), on all ranks: each has some columns of tiles, and panels come by messages. Noise is on
+// In place of factors.factor(), on all ranks: each has some tiles, and panels and rows come by messages. Noise is on
 // the last rank. Every run is checked: each task once, after what it waits for. `blas` has one thread a call, and as
 // many as the team afterwards. Errors: the matrix is singular, on all ranks; this build has no such runner.
 Result<TaskRun> factor_by_tasks(LuFactorisation& factors, const LuProblem& problem, const LuRequest& request,
-                                const blas::Blas& blas);
+                                const blas::Blas& blas, application::Processes& processes);
 
 // Of all ranks together.
 struct TaskReport {

@@ -109,34 +109,50 @@ Status SubCommunicator::sum(std::span<double> values) {
   return run->run({values.data(), values.data()});
 }
 
-Status SubCommunicator::all_gather(const double* mine, double* all, std::vector<std::int64_t> counts) {
-  if (ranks() == 1) return std::copy_n(mine, counts[0], all), Nothing{};
+Result<std::unique_ptr<ProgramRun>> SubCommunicator::gather_run(std::vector<std::int64_t> counts,
+                                                                transport::Stream stream) {
   const Collective collective =
       TRY(with_counts(make_collective(CollectiveKind::allgather, ranks(), 1, DataType::float64), std::move(counts)));
-  const std::unique_ptr<ProgramRun> run = TRY(make_run(collective, gather_algorithm));
+  return make_run(collective, gather_algorithm, stream);
+}
+
+Result<std::unique_ptr<ProgramRun>> SubCommunicator::scatter_run(std::int32_t root, std::vector<std::int64_t> counts,
+                                                                 transport::Stream stream) {
+  const Collective collective = TRY(
+      with_counts(make_collective(CollectiveKind::scatter, ranks(), 1, DataType::float64, Operation::sum, Rank{root}),
+                  std::move(counts)));
+  return make_run(collective, scatter_algorithm, stream);
+}
+
+Status SubCommunicator::all_gather(const double* mine, double* all, std::vector<std::int64_t> counts) {
+  if (ranks() == 1) return std::copy_n(mine, counts[0], all), Nothing{};
+  const std::unique_ptr<ProgramRun> run = TRY(gather_run(std::move(counts), transport::Stream::blocking));
   return run->run({mine, all});
 }
 
 Status SubCommunicator::scatter(std::int32_t root, const double* all, double* mine, std::vector<std::int64_t> counts) {
   if (ranks() == 1) return std::copy_n(all, counts[0], mine), Nothing{};
-  const Collective collective = TRY(
-      with_counts(make_collective(CollectiveKind::scatter, ranks(), 1, DataType::float64, Operation::sum, Rank{root}),
-                  std::move(counts)));
-  const std::unique_ptr<ProgramRun> run = TRY(make_run(collective, scatter_algorithm));
+  const std::unique_ptr<ProgramRun> run = TRY(scatter_run(root, std::move(counts), transport::Stream::blocking));
   return run->run({all, mine});
+}
+
+Result<ProgramRun*> SubCommunicator::combine_run(std::size_t values, transport::Reduction::Function operation,
+                                                 const void* context) {
+  Collective collective =
+      make_collective(CollectiveKind::allreduce, ranks(), 1, DataType::opaque, Operation::user, Rank{0}, true);
+  collective.type_bytes = static_cast<std::int64_t>(values * sizeof(double));
+  transport::Reduction reduction;
+  reduction.function = operation;
+  reduction.context = context;
+  std::unique_ptr<ProgramRun>& run = combining_[{operation, context, values}];
+  if (!run) run = TRY(prepare(collective, "recursive_doubling", reduction));
+  return run.get();
 }
 
 Status SubCommunicator::combine(std::span<double> values, transport::Reduction::Function operation,
                                 const void* context) {
   if (ranks() == 1) return Nothing{};
-  Collective collective =
-      make_collective(CollectiveKind::allreduce, ranks(), 1, DataType::opaque, Operation::user, Rank{0}, true);
-  collective.type_bytes = static_cast<std::int64_t>(values.size_bytes());
-  transport::Reduction reduction;
-  reduction.function = operation;
-  reduction.context = context;
-  std::unique_ptr<ProgramRun>& run = combining_[{operation, context, values.size()}];
-  if (!run) run = TRY(prepare(collective, "recursive_doubling", reduction));
+  ProgramRun* const run = TRY(combine_run(values.size(), operation, context));
   return run->run({values.data(), values.data()});
 }
 

@@ -48,8 +48,14 @@ class SubCommunicator {
   // counts[r] values of rank r, one rank's behind the other's. After accept_blocks().
   Status all_gather(const double* mine, double* all, std::vector<std::int64_t> counts);
   Status scatter(std::int32_t root, const double* all, double* mine, std::vector<std::int64_t> counts);
+  // Runs of them, to be started when this rank likes.
+  Result<std::unique_ptr<ProgramRun>> gather_run(std::vector<std::int64_t> counts, transport::Stream stream);
+  Result<std::unique_ptr<ProgramRun>> scatter_run(std::int32_t root, std::vector<std::int64_t> counts,
+                                                  transport::Stream stream);
   // All values are one element, which `operation` combines in the order of the ranks.
   Status combine(std::span<double> values, transport::Reduction::Function operation, const void* context);
+  // The run of it for so many values, in the stream of blocking calls. Collective at its first use; of several ranks.
+  Result<ProgramRun*> combine_run(std::size_t values, transport::Reduction::Function operation, const void* context);
 
   Status poll(); // moves messages that are under way
 

@@ -3,8 +3,8 @@
 #include "lu/panel.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace kumihimo::lu::golden {
@@ -16,10 +16,32 @@ class TournamentOfPanel {
  public:
   TournamentOfPanel(const Factors& f, std::int64_t first, std::int64_t width) : f_(f), first_(first), width_(width) {}
 
-  RowNumbers winners(std::int64_t leaf_rows) const {
+  RowNumbers winners(std::int64_t leaf_rows, const BlockCyclic& rows) const {
     std::vector<RowNumbers> best;
-    for (std::int64_t begin = first_; begin < f_.n; begin += leaf_rows)
-      best.push_back(best_of_leaf(begin, std::min(f_.n, begin + leaf_rows)));
+    for (std::int32_t part = 0; part < rows.parts; ++part) best.push_back(best_of_part(part, leaf_rows, rows));
+    const auto stay = std::bit_floor(best.size()), pairs = best.size() - stay;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      best[i] = best_of(best[i], best[i + 1]);
+      best.erase(best.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+    return best_of_tree(std::move(best));
+  }
+
+ private:
+  RowNumbers best_of_part(std::int32_t part, std::int64_t leaf_rows, const BlockCyclic& rows) const {
+    RowNumbers own;
+    for (std::int64_t row = first_; row < f_.n; ++row)
+      if (rows.owner(row) == part) own.push_back(row);
+    std::vector<RowNumbers> leaves;
+    for (auto at = own.cbegin(); at != own.cend();) {
+      const auto end = at + std::min<std::ptrdiff_t>(leaf_rows, own.cend() - at);
+      leaves.push_back(best_of_leaf({at, end}));
+      at = end;
+    }
+    return leaves.empty() ? RowNumbers{} : best_of_tree(std::move(leaves));
+  }
+
+  RowNumbers best_of_tree(std::vector<RowNumbers> best) const {
     while (best.size() > 1) {
       std::vector<RowNumbers> next;
       for (std::size_t i = 0; i < best.size(); i += 2)
@@ -29,13 +51,12 @@ class TournamentOfPanel {
     return best.front();
   }
 
- private:
-  RowNumbers best_of_leaf(std::int64_t begin, std::int64_t end) const {
+  RowNumbers best_of_leaf(const RowNumbers& rows) const {
     RowNumbers best;
-    for (std::int64_t at = begin; at < end; at += 4 * width_) {
-      RowNumbers next(static_cast<std::size_t>(std::min(end, at + 4 * width_) - at));
-      std::iota(next.begin(), next.end(), at);
-      best = best_of(best, next);
+    for (auto at = rows.cbegin(); at != rows.cend();) {
+      const auto end = at + std::min<std::ptrdiff_t>(4 * width_, rows.cend() - at);
+      best = best_of(best, {at, end});
+      at = end;
     }
     return best;
   }
@@ -70,8 +91,8 @@ class TournamentOfPanel {
 } // namespace
 
 std::vector<std::int64_t> pivots_of_panel(const Factors& factors, std::int64_t first, std::int64_t width,
-                                          std::int64_t leaf_rows) {
-  RowNumbers rows = TournamentOfPanel(factors, first, width).winners(leaf_rows);
+                                          std::int64_t leaf_rows, const BlockCyclic& of_parts) {
+  RowNumbers rows = TournamentOfPanel(factors, first, width).winners(leaf_rows, of_parts);
   for (std::int64_t k = 0; k < width; ++k) { // row first + k goes where its pivot stood
     const std::int64_t pivot = rows[static_cast<std::size_t>(k)];
     std::replace(rows.begin() + k + 1, rows.end(), first + k, pivot);
@@ -80,12 +101,12 @@ std::vector<std::int64_t> pivots_of_panel(const Factors& factors, std::int64_t f
 }
 
 Result<Factors> factor_by_tournament(std::vector<double> matrix, std::int64_t n, std::int64_t block,
-                                     std::int64_t leaf_rows) {
+                                     std::int64_t leaf_rows, std::int32_t parts) {
   Factors f{n, std::move(matrix), {}};
   const auto a = [&](std::int64_t i, std::int64_t j) -> double& { return f.lu[static_cast<std::size_t>(i + j * n)]; };
   for (std::int64_t first = 0; first < n; first += block) {
     const std::int64_t end = std::min(n, first + block);
-    for (const std::int64_t pivot : pivots_of_panel(f, first, end - first, leaf_rows)) {
+    for (const std::int64_t pivot : pivots_of_panel(f, first, end - first, leaf_rows, {n, block, parts})) {
       const auto k = static_cast<std::int64_t>(f.pivots.size());
       f.pivots.push_back(pivot);
       for (std::int64_t j = 0; j < n; ++j) std::swap(a(k, j), a(pivot, j));

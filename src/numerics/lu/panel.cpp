@@ -227,6 +227,14 @@ void combine_candidates(std::int64_t width, const blas::Blas& blas, const double
   write_candidates(winners(joined(read_candidates(width, left), read_candidates(width, right)), blas), target);
 }
 
+void combine_tournaments(std::int64_t width, const blas::Blas& blas, const double* left, const double* right,
+                         double* target) {
+  const std::int64_t begin = candidate_record(width);
+  const double* const with_block = left[begin] != 0 ? left : right;
+  if (with_block != target) std::copy(with_block + begin, with_block + tournament_record(width), target + begin);
+  combine_candidates(width, blas, left, right, target);
+}
+
 std::optional<MissingPivot> factor_chosen(double* top, std::int64_t width, double* a, std::int64_t leading,
                                           std::int64_t rows, std::int64_t first, const blas::Blas& blas) {
   for (std::int64_t j = 0; j < width; ++j) {

@@ -80,4 +80,11 @@ std::vector<std::int64_t> rows_of_candidates(const double* record);
 void combine_candidates(std::int64_t width, const blas::Blas& blas, const double* left, const double* right,
                         double* target);
 
+// Candidates; then whether there is a diagonal block, and its entries by columns: the rows that the best displace.
+constexpr std::int64_t tournament_record(std::int64_t width) { return candidate_record(width) + 1 + width * width; }
+inline const double* entries_of_candidates(std::int64_t width, const double* record) { return record + 1 + width; }
+inline double* diagonal_block_of(std::int64_t width, double* record) { return record + candidate_record(width) + 1; }
+void combine_tournaments(std::int64_t width, const blas::Blas& blas, const double* left, const double* right,
+                         double* target);
+
 } // namespace kumihimo::lu

@@ -162,7 +162,7 @@ TEST_F(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
     const lu::TestMatrix matrix(request.matrix, problem.n, request.seed);
     std::vector<double> lu = TRY(gathered(*factors, *runtime));
     std::vector<std::int64_t> pivots = factors->pivots();
-    const auto check = [&] { return *check_factors(lu, pivots, matrix, request.pivoting, problem.block); };
+    const auto check = [&] { return *check_factors(lu, pivots, matrix, request.pivoting, factors->rows()); };
     EXPECT_TRUE(check().passed()) << check().worst << " " << check().different_pivots;
     for (const std::size_t at : {std::size_t{3}, std::size_t{5 * 30 + 2}, lu.size() - 1}) {
       const double before = lu[at];
@@ -226,22 +226,52 @@ TEST_F(LuOverRanks, TasksOfSeveralRanksHaveTheSequentialPivots) {
         }
 }
 
+// Rows that cross ranks come by messages, too.
+TEST_F(LuOverRanks, TasksOnAnyGridHaveTheGoldenPivots) {
+  std::mt19937_64 random(11);
+  const auto draw = [&](std::int64_t from, std::int64_t to) {
+    return std::uniform_int_distribution<std::int64_t>(from, to)(random);
+  };
+  for (const char* variant : {"tasks", "tasks_static", "tasks_dynamic"})
+    for (int round = 0; round < 8; ++round) {
+      const std::int64_t p = draw(1, 4), q = draw(1, 8 / p), n = draw(std::max(p, q), 90), block = draw(1, 24);
+      const json options = {{"grid", fmt::format("{}x{}", p, q)},
+                            {"noise", "100us/1ms"},
+                            {"seed", fmt::format("{}", round)},
+                            {"broadcast", round % 2 == 0 ? "chain" : "binomial"}};
+      const Result<json> found =
+          run(task_of(variant, n, options, {{"block", block}}), static_cast<std::int32_t>(p * q), random());
+      const std::string at = fmt::format("{} on {}x{}, {} rows in blocks of {}", variant, p, q, n, block);
+      ASSERT_TRUE(found.ok()) << at << ": " << found.error().sentence();
+      EXPECT_TRUE((*found)["checked"]["right"]) << at << (*found)["checked"];
+      EXPECT_EQ((*found)["checked"]["different_pivots"], 0) << at;
+    }
+}
+
+// More rows than a leaf of the tournament on each rank.
+TEST_F(LuOverRanks, TasksOnAGridMatchTheLeavesOfARank) {
+  const Result<json> found = run(task_of("tasks", 2100, {{"grid", "2x1"}}, {{"block", 128}}), 2);
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_TRUE((*found)["checked"]["right"]) << (*found)["checked"];
+  EXPECT_NE((*found)["timeline"]["tasks"].dump().find("match of panel 0, rows 0 and 1"), std::string::npos);
+}
+
 // The factors and pivots by tasks, on rank 0.
-Factored factored_by_tasks(std::int32_t ranks, int threads, double static_share) {
+Factored factored_by_tasks(std::int32_t p, std::int32_t q, int threads, double static_share) {
   Factored found;
-  const auto [status, printed] = run_processes(ranks, false, 5, [&](Processes& processes) -> Status {
+  const auto [status, printed] = run_processes(p * q, false, 5, [&](Processes& processes) -> Status {
     const threads::TeamSize team(threads);
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    const LuProblem problem{.n = 157, .block = 8, .p = 1, .q = ranks, .file = {}};
+    const LuProblem problem{.n = 157, .block = 8, .p = p, .q = q, .file = {}};
     LuRequest request;
     request.broadcast = "chain";
     request.pivoting = LuVariant::Pivoting::tiles;
-    request.split = {static_share, 1, 1};
+    request.split = {static_share, 2, 1};
     std::shared_ptr<const blas::Blas> blas = TRY(blas::Blas::open(with_blas(json::object()).value("blas", ""), "blas"));
-    ProcessGrid grid = TRY(ProcessGrid::make(ranks, *runtime));
+    ProcessGrid grid = TRY(ProcessGrid::make(q, *runtime));
     std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
     if (Status s = factors->accept_messages(processes); !s) return s;
-    (void)TRY(factor_by_tasks(*factors, problem, request, *blas));
+    (void)TRY(factor_by_tasks(*factors, problem, request, *blas, processes));
     std::vector<double> lu = TRY(gathered(*factors, *runtime));
     if (processes.rank() == 0) found = {std::move(lu), factors->pivots()};
     return Nothing{};
@@ -250,43 +280,57 @@ Factored factored_by_tasks(std::int32_t ranks, int threads, double static_share)
   return found;
 }
 
+// Where a rank has no more rows than a leaf, the tree is that of the variant without tasks.
+TEST_F(LuOverRanks, TasksHaveTheBitsOfTheTournamentOnItsGrid) {
+  for (const auto& [p, q] : {std::pair{1, 1}, {2, 1}, {3, 1}, {2, 2}, {3, 2}}) {
+    const Factored plain = factored(p, q, 1, LuVariant::Pivoting::tournament);
+    ASSERT_EQ(plain.lu.size(), std::size_t{157 * 157});
+    for (const auto& [threads, share] : {std::pair{1, 0.0}, {2, 0.6}, {1, 1.0}}) {
+      const Factored found = factored_by_tasks(p, q, threads, share);
+      EXPECT_EQ(found.pivots, plain.pivots) << p << "x" << q << ", " << threads << " threads";
+      EXPECT_EQ(found.lu, plain.lu) << p << "x" << q << ", " << threads << " threads, share " << share;
+    }
+  }
+}
+
 TEST_F(LuOverRanks, TasksHaveTheBitsOfOneRankOnAnyNumber) {
-  const Factored alone = factored_by_tasks(1, 1, 0);
+  const Factored alone = factored_by_tasks(1, 1, 1, 0);
   ASSERT_EQ(alone.lu.size(), std::size_t{157 * 157});
   for (const std::int32_t ranks : {1, 2, 3, 4})
     for (const int threads : {1, 2})
       for (const double share : {0.0, 0.6, 1.0}) {
-        const Factored found = factored_by_tasks(ranks, threads, share);
+        const Factored found = factored_by_tasks(1, ranks, threads, share);
         EXPECT_EQ(found.pivots, alone.pivots) << ranks << " ranks, " << threads << " threads";
         EXPECT_EQ(found.lu, alone.lu) << ranks << " ranks, " << threads << " threads, share " << share;
       }
 }
 
 TEST_F(LuOverRanks, ATimelineHasTheThreadsOfAllRanks) {
-  const Result<json> found = run(task_of("tasks", 60, {{"noise", "100us/1ms"}}, {{"block", 8}}), 3);
-  ASSERT_TRUE(found.ok()) << found.error().sentence();
-  const json& timeline = (*found)["timeline"];
-  const std::size_t tasks = timeline["tasks"].size();
-  EXPECT_EQ(timeline["lanes"].size(), timeline["threads"]);
-  EXPECT_EQ(timeline["lanes"][0], "rank 0, thread 0");
-  EXPECT_EQ(timeline["kind_of_task"].size(), tasks);
-  std::vector<int> runs(tasks);
-  for (const json& event : timeline["events"]) {
-    ++runs[event[1].get<std::size_t>()];
-    EXPECT_LT(event[0], timeline["threads"]);
-    EXPECT_LT(event[5].get<int>(), static_cast<int>(tasks));
-  }
-  for (std::size_t task = 0; task < tasks; ++task) {
-    const bool is_message = timeline["tasks"][task].get<std::string>().starts_with("message of panel ");
-    EXPECT_EQ(runs[task], is_message ? 0 : 1) << timeline["tasks"][task];
+  for (const auto& [ranks, grid, kinds] : {std::tuple{3, "1x3", 6u}, {4, "2x2", 9u}, {2, "2x1", 9u}}) {
+    const Result<json> found =
+        run(task_of("tasks", 60, {{"noise", "100us/1ms"}, {"grid", grid}}, {{"block", 8}}), ranks);
+    ASSERT_TRUE(found.ok()) << found.error().sentence();
+    const json& timeline = (*found)["timeline"];
+    const std::size_t tasks = timeline["tasks"].size();
+    EXPECT_EQ(timeline["lanes"].size(), timeline["threads"]);
+    EXPECT_EQ(timeline["lanes"][0], "rank 0, thread 0");
+    EXPECT_EQ(timeline["kind_of_task"].size(), tasks);
+    std::vector<int> runs(tasks);
+    for (const json& event : timeline["events"]) {
+      ++runs[event[1].get<std::size_t>()];
+      EXPECT_LT(event[0], timeline["threads"]);
+      EXPECT_LT(event[5].get<int>(), static_cast<int>(tasks));
+    }
+    for (std::size_t task = 0; task < tasks; ++task) {
+      const std::string kind = timeline["kinds"][timeline["kind_of_task"][task].get<std::size_t>()];
+      const bool is_message = kind == "message" || kind == "tournament" || kind == "exchange";
+      EXPECT_EQ(runs[task], is_message ? 0 : 1) << timeline["tasks"][task];
+    }
+    EXPECT_EQ(timeline["kinds"].size(), kinds);
   }
 }
 
-TEST_F(LuOverRanks, RanksOfTasksShareColumnsAlone) {
-  const Result<json> grid = run(task_of("tasks", 40, {{"grid", "2x2"}}), 4);
-  ASSERT_FALSE(grid.ok());
-  EXPECT_EQ(grid.error().sentence(),
-            "tasks keeps whole columns on each rank, on a grid of 1x4 (got 2x2); leave grid out");
+TEST_F(LuOverRanks, OtherRunnersOfTasksHaveOneRank) {
   for (const char* variant : {"tasks_openmp", "tasks_tbb"}) {
     const Result<json> ranks = run(task_of(variant, 40, json::object()), 2);
     ASSERT_FALSE(ranks.ok());
@@ -321,10 +365,12 @@ TEST_F(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
       EXPECT_EQ(found.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix")
           << grid << lookahead;
     }
-  for (const std::int32_t ranks : {1, 2, 5}) {
-    const Result<json> tasks = run(task_of("tasks", 20, {{"matrix", "singular"}}, {{"block", 3}}), ranks);
+  for (const auto& [ranks, grid] : {std::pair{1, "1x1"}, {2, "1x2"}, {5, "1x5"}, {2, "2x1"}, {4, "2x2"}, {6, "3x2"}}) {
+    const Result<json> tasks =
+        run(task_of("tasks", 20, {{"matrix", "singular"}, {"grid", grid}}, {{"block", 3}}), ranks);
     ASSERT_FALSE(tasks.ok());
-    EXPECT_EQ(tasks.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix");
+    EXPECT_EQ(tasks.error().sentence(), "the matrix is singular: column 10 has no pivot (got 0); use another matrix")
+        << grid;
   }
 }
 

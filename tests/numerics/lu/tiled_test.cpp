@@ -109,7 +109,7 @@ TEST(TiledLu, HasTheSamePivotsWithSeveralLeaves) {
   golden::Factors alone{n, std::vector<double>(static_cast<std::size_t>(n * width)), {}};
   for (std::int64_t j = 0; j < width; ++j) matrix.fill(j, all, 0, alone.lu.data() + j * n);
   EXPECT_EQ(std::vector<std::int64_t>(factors.pivots().begin(), factors.pivots().begin() + width),
-            golden::pivots_of_panel(alone, 0, width, leaf_rows));
+            golden::pivots_of_panel(alone, 0, width, leaf_rows, {n, width, 1}));
 }
 
 TEST(TiledLu, ASingularMatrixEndsTheRun) {

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -205,6 +208,69 @@ TEST(TagLayout, Stay_within_the_bound_and_differ_for_all_that_may_be_under_way_a
           }
     std::sort(seen.begin(), seen.end());
     EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end()) << bound;
+  }
+}
+
+// Two ranks that exchange a message in each of many instances, as MPI matches them: of one tag, the first send with the
+// first receive. Each rank has `at_once` instances under way at most, and starts their messages in any order; a send
+// may end at once or with its receive, which may be started much later. The number of messages that met another
+// instance's.
+int wrong_matches(const TagLayout& tags, std::int64_t at_once, std::uint64_t seed) {
+  constexpr std::int64_t count = 120;
+  std::mt19937_64 random(seed);
+  const auto draw = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+  struct Side {
+    std::vector<bool> ended = std::vector<bool>(count);
+    std::vector<std::int64_t> waiting; // instances that have begun, whose message has not been started
+    std::int64_t begun = 0, oldest = 0;
+  };
+  Side sender, receiver;
+  std::map<int, std::deque<std::int64_t>> sends, receives; // that have met nothing
+  std::vector<bool> ends_at_once(count);
+  for (std::size_t i = 0; i < count; ++i) ends_at_once[i] = draw(2) == 0;
+  const auto end = [&](Side& side, std::int64_t instance) {
+    side.ended[static_cast<std::size_t>(instance)] = true;
+    while (side.oldest < count && side.ended[static_cast<std::size_t>(side.oldest)]) ++side.oldest;
+  };
+  int wrong = 0;
+  while (sender.oldest < count || receiver.oldest < count) {
+    const bool sends_now = draw(2) == 0;
+    Side& side = sends_now ? sender : receiver;
+    if (side.begun < count && side.begun - side.oldest < at_once && draw(2) == 0) {
+      side.waiting.push_back(side.begun++);
+      continue;
+    }
+    if (side.waiting.empty()) continue;
+    const std::size_t which = draw(side.waiting.size());
+    const std::int64_t instance = side.waiting[which];
+    side.waiting.erase(side.waiting.begin() + static_cast<std::ptrdiff_t>(which));
+    const int tag = tags.tag({.instance = static_cast<std::uint64_t>(2 * instance + 1), .lane = LaneId{0}});
+    auto &own = sends_now ? sends[tag] : receives[tag], &others = sends_now ? receives[tag] : sends[tag];
+    if (sends_now && ends_at_once[static_cast<std::size_t>(instance)]) end(sender, instance);
+    if (others.empty()) {
+      own.push_back(instance);
+      continue;
+    }
+    const std::int64_t other = others.front();
+    others.pop_front();
+    wrong += other != instance;
+    end(sender, sends_now ? instance : other);
+    end(receiver, sends_now ? other : instance);
+  }
+  return wrong;
+}
+
+TEST(TagLayout, Tell_all_instances_apart_that_a_rank_has_under_way_at_once) {
+  for (const std::int64_t bound : {7, 32767, (1 << 22) - 1, (1 << 28) - 1, INT32_MAX}) {
+    const TagLayout tags(bound);
+    const std::int64_t most = tags.instances_at_once();
+    EXPECT_GE(most, bound < 32767 ? 2 : 16) << bound;
+    int wrong_of_more = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      ASSERT_EQ(wrong_matches(tags, most, seed), 0) << bound << " seed " << seed;
+      wrong_of_more += wrong_matches(tags, most + 1, seed);
+    }
+    EXPECT_GT(wrong_of_more, 0) << "one instance more is confused: the test can fail";
   }
 }
 

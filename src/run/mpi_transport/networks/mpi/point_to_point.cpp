@@ -39,9 +39,10 @@ Result<std::int64_t> tag_upper_bound(const NetworkContext& context) {
 } // namespace
 
 TagLayout::TagLayout(std::int64_t upper_bound) : upper_bound_(upper_bound) {
-  static_assert(smallest_upper_bound == (1 << (instance_bits + 1)) - 1);
   assert(upper_bound >= smallest_upper_bound && upper_bound <= std::numeric_limits<int>::max());
-  const int bits = std::bit_width(static_cast<std::uint64_t>(upper_bound) + 1) - 1 - instance_bits - 1;
+  const int without_signal = std::bit_width(static_cast<std::uint64_t>(upper_bound) + 1) - 1 - 1;
+  instance_bits_ = std::min(most_instance_bits, without_signal);
+  const int bits = without_signal - instance_bits_;
   lane_bits_ = std::min(7, bits / 3);
   ordinal_bits_ = (bits - lane_bits_) / 2;
   segment_bits_ = bits - lane_bits_ - ordinal_bits_;
@@ -59,7 +60,7 @@ Status TagLayout::accepts(const transport::Demands& demands) const {
 
 int TagLayout::tag(const transport::MessageKey& key) const {
   const auto low = [](auto value, int bits) { return static_cast<std::uint32_t>(value) & ((1u << bits) - 1); };
-  std::uint32_t tag = low(key.instance, instance_bits);
+  std::uint32_t tag = low(key.instance, instance_bits_);
   tag = tag << lane_bits_ | low(key.lane.value, lane_bits_);
   tag = tag << segment_bits_ | low(key.segment, segment_bits_);
   tag = tag << ordinal_bits_ | low(key.ordinal, ordinal_bits_);

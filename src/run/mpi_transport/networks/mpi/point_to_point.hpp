@@ -16,10 +16,11 @@ namespace kumihimo::mpi_transport {
 
 // A tag distinguishes the messages that may be under way at once between two ranks: by instance, lane, segment of a
 // window, ordinal within the spread, signal or data. Messages of equal tags are started in the same order at both ends,
-// and MPI keeps that order. MPI_TAG_UB alone decides how many bits each part gets, so ranks need no agreement.
+// and MPI keeps that order. MPI_TAG_UB alone decides how many bits each part gets, so ranks need no agreement. A rank
+// may have instances_at_once() of a stream under way, and start their messages in any order.
 class TagLayout {
  public:
-  // With this bound a tag has the bits of signal and instance, and none left for lanes, segments and ordinals.
+  // With this bound a tag has the bits of a signal and two instances, and none left for lanes, segments and ordinals.
   static constexpr std::int64_t smallest_upper_bound = 7;
 
   // `upper_bound`: at least smallest_upper_bound, and an int.
@@ -28,11 +29,15 @@ class TagLayout {
   // Error: MPI_TAG_UB leaves too few bits for the messages that may be under way.
   Status accepts(const transport::Demands& demands) const;
   int tag(const transport::MessageKey& key) const;
+  // Of each stream: 16 where MPI_TAG_UB is what the MPI standard demands.
+  std::int64_t instances_at_once() const {
+    return (std::int64_t{1} << instance_bits_) / std::int64_t{transport::streams};
+  }
 
  private:
-  static constexpr int instance_bits = 2;
+  static constexpr int most_instance_bits = 5; // with the stream's
   std::int64_t upper_bound_;
-  int lane_bits_, segment_bits_, ordinal_bits_;
+  int instance_bits_, lane_bits_, segment_bits_, ordinal_bits_;
 };
 
 class PointToPoint final : public MpiNetwork {
