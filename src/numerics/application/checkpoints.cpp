@@ -122,7 +122,7 @@ Status Checkpoints::save(std::int64_t iteration, const StateList& list) {
 
 Status Checkpoints::copy(std::int64_t iteration, const StateList& list) {
   const std::int64_t begin = measure::now_ns();
-  copied_bytes_ += static_cast<double>(TRY(partner_->copy(list)));
+  copied_bytes_ += static_cast<double>(TRY(partner_->copy(iteration, list)));
   last_copied_ = iteration;
   copy_seconds_ += measure::seconds_since(begin);
   ++copied_;
