@@ -1,5 +1,6 @@
 // The application fft3d: transforms of a grid there and back with one variant, on all ranks.
 #include "application/application.hpp"
+#include "application/checkpoints.hpp"
 #include "application/request.hpp"
 #include "distributed_fft/distributed_fft.hpp"
 #include "distributed_fft/sphere_fft.hpp"
@@ -138,6 +139,19 @@ Status run_pairs(std::int64_t pairs, Transforms& transforms, Grids& grids) {
   return Nothing{};
 }
 
+// With checkpoints. Every pair transforms the same values anew, so the number of pairs that are done is all of a state.
+Status run_pairs(std::int64_t pairs, Transforms& transforms, Grids& grids, Runtime& runtime) {
+  application::Checkpoints& checkpoints = runtime.checkpoints();
+  for (std::int64_t done = 0; done < pairs;) {
+    TRY(checkpoints.at_iteration(done, [&](StateList& list) { list.number("pairs", done); }));
+    if (done >= pairs) return application::nothing_left(done, pairs);
+    const std::int64_t part = std::min(pairs - done, checkpoints.steps_to_next(done));
+    if (Status s = runtime.agree(run_pairs(part, transforms, grids)); !s) return s;
+    done += part;
+  }
+  return Nothing{};
+}
+
 std::string planning_text(double seconds, double budget, bool has_read) {
   return fmt::format("{:.3g} s of a budget of {:.3g} s{}", seconds, budget,
                      has_read ? ", with measurements of earlier runs" : "");
@@ -191,11 +205,12 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   if (TransformProfile* const profile = transforms.profile()) profile->clear();
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
-  if (Status s = runtime.agree(run_pairs(pairs, transforms, grids)); !s) return s.error();
+  if (Status s = run_pairs(pairs, transforms, grids, runtime); !s) return s.error();
   const double own_seconds = measure::seconds_since(start);
   const std::vector<double> seconds = runtime.processes().largest({own_seconds, setup, buffers, planning});
 
-  const double points = problem.points(), all = 2 * static_cast<double>(pairs * problem.bands);
+  const double points = problem.points(),
+               all = 2 * static_cast<double>(runtime.checkpoints().made(pairs) * problem.bands);
   const double flops = all * (problem.is_real() ? 2.5 : 5.0) * points * std::log2(std::max(2.0, points));
   json facts = {{"seconds of a transform", seconds[0] / all}};
   if (problem.sphere) {
@@ -289,6 +304,7 @@ application::Application description() {
       .usual = usual,
       .golden_may_be_chosen = false,
       .has_grid = false,
+      .restart_on = [](const ApplicationRequest&) { return application::RestartOn::any_variant; },
       .run = &run,
   };
 }

@@ -4,6 +4,8 @@
 #include "measure/clock.hpp"
 #include "threads/team.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -88,11 +90,16 @@ Status LuFactorisation::accept_messages(application::Processes& processes) {
 
 // A step updates with one panel. Before it the panel `lookahead` steps further on is made: its column has not had the
 // updates of the panels between, and gets them first.
-Status LuFactorisation::factor() {
+Status LuFactorisation::factor(application::Checkpoints& checkpoints) {
   const std::int64_t blocks = rows_.blocks(), ahead = request_.lookahead;
   for (std::int64_t b = 0; b < std::min(ahead, blocks); ++b)
     if (Status s = start_panel(b, 0); !s) return s;
+  std::int64_t next_state = 0;
   for (std::int64_t b = 0; b < blocks; ++b) {
+    if (b >= next_state) {
+      b = TRY(at_step(b, checkpoints));
+      next_state = b + checkpoints.steps_to_next(b);
+    }
     const std::int64_t last = std::min(b + ahead, blocks - 1); // that is started
     if (b + ahead < blocks)
       if (Status s = start_panel(last, b); !s) return s;
@@ -112,13 +119,35 @@ Status LuFactorisation::end_without_pivot(std::int64_t block, Error missing) {
   return missing;
 }
 
-Status LuFactorisation::start_panel(std::int64_t block, std::int64_t done) {
+Result<std::int64_t> LuFactorisation::at_step(std::int64_t block, application::Checkpoints& checkpoints) {
+  if (!checkpoints.is_asked()) return block;
+  for (std::int64_t b = block; b < end_of_started(block); ++b) {
+    if (Status s = finish_panel(panel_of(b)); !s) return s.error();
+    if (panel_of(b).no_pivot()) return block; // the run ends there
+  }
+  const bool is_other = TRY(checkpoints.at_iteration(block, [&](StateList& list) { list_state(list, block); }));
+  if (is_other)
+    for (std::int64_t b = block; b < end_of_started(block); ++b) place_panel(b).has_come = true;
+  return block;
+}
+
+void LuFactorisation::list_state(StateList& list, std::int64_t& block) {
+  list.number("step", block).array("matrix", a_.span()).vector("pivots", pivots_);
+  for (std::size_t i = 0; i < panels_.size(); ++i) list.array(fmt::format("panel {}", i), panels_[i].memory.span());
+}
+
+LuFactorisation::Panel& LuFactorisation::place_panel(std::int64_t block) {
   Panel& panel = panel_of(block);
   panel.block = block;
   panel.first = first_of(block);
   panel.width = rows_.block_size(block);
   panel.rows_below = own_rows_ - rows_before(panel.first + panel.width);
   panel.has_come = false;
+  return panel;
+}
+
+Status LuFactorisation::start_panel(std::int64_t block, std::int64_t done) {
+  Panel& panel = place_panel(block);
   const std::int32_t owner = columns_.owner_of_block(block);
   if (owner == grid_.q)
     if (Status s = make_panel(panel, done); !s) return s;

@@ -2,6 +2,7 @@
 // or tournament pivoting, in float64, with the right side as the last column.
 #pragma once
 
+#include "application/checkpoints.hpp"
 #include "application/kernel_times.hpp"
 #include "lu/block_cyclic.hpp"
 #include "lu/panel_message.hpp"
@@ -44,8 +45,9 @@ class LuFactorisation {
 
   // All that follow are collective. Before factor(). Error: `broadcast` names no broadcast that fits.
   Status accept_messages(application::Processes& processes);
-  // Errors: the matrix is singular or holds a NaN, on all ranks; those of the transport.
-  Status factor();
+  // In steps, each with the next panel; `checkpoints` are called before those where a state is due. Errors: the matrix
+  // is singular or holds a NaN, on all ranks; those of the transport and of the checkpoints.
+  Status factor(application::Checkpoints& checkpoints);
   Result<std::vector<double>> solve(); // x, whole, on all ranks
 
   const lu::BlockCyclic& rows() const { return rows_; }
@@ -82,7 +84,14 @@ class LuFactorisation {
   }
   PivotsOverRanks& pivots_of(std::int64_t width) { return width == rows_.block ? pivots_over_ranks_ : pivots_of_last_; }
   std::int64_t first_of(std::int64_t block) const { return block * rows_.block; }
+  // Before a step: behind the last panel that is started.
+  std::int64_t end_of_started(std::int64_t step) const { return std::min(step + request_.lookahead, rows_.blocks()); }
   std::int64_t rows_before(std::int64_t global) const { return rows_.count(grid_.p, global); }
+  // Saves the state before a step, or goes back to another one: the step that comes next. Panels that were started
+  // earlier are part of it, and come first.
+  Result<std::int64_t> at_step(std::int64_t block, application::Checkpoints& checkpoints);
+  void list_state(StateList& list, std::int64_t& block);
+  Panel& place_panel(std::int64_t block); // of this rank's part
   // Factored by its column, and on its way. `done`: the first panel whose updates the column does not have.
   Status start_panel(std::int64_t block, std::int64_t done);
   Status make_panel(Panel& panel, std::int64_t done); // by its column

@@ -1,5 +1,6 @@
 // The application lu: one run with one variant, on all ranks.
 #include "application/application.hpp"
+#include "application/checkpoints.hpp"
 #include "application/kernel_times.hpp"
 #include "lu/golden.hpp"
 #include "lu_app/check.hpp"
@@ -26,9 +27,24 @@ double operations(std::int64_t n) {
   return size * size * (2.0 / 3 * size + 1.5);
 }
 
+// Of this launch: a run that goes on from a saved state makes fewer, and one that lost a state repeats some.
+double operations_made(const LuProblem& problem, const LuRequest& request,
+                       const application::Checkpoints& checkpoints) {
+  if (!checkpoints.is_asked()) return operations(problem.n);
+  const std::int64_t width = request.pivoting == LuVariant::Pivoting::golden ? 1 : problem.block; // of a step
+  const auto cubed = [](double n) { return n * n * n; };
+  const auto before = [&](std::int64_t step) {
+    const std::int64_t left = std::max<std::int64_t>(0, problem.n - step * width);
+    return 2.0 / 3 * (cubed(static_cast<double>(problem.n)) - cubed(static_cast<double>(left)));
+  };
+  const std::int64_t steps = (problem.n + width - 1) / width;
+  return operations(problem.n) - before(steps) + checkpoints.made(steps, before);
+}
+
 struct LuSolution {
   double setup_seconds = 0, seconds = 0; // of the slowest rank
-  double residual = 0;                   // HPL's
+  double operations = 0;
+  double residual = 0; // HPL's
   std::optional<FactorCheck> factors;
   std::optional<double> growth;
   std::optional<lu::UpdateSplit> split; // with a device
@@ -50,19 +66,20 @@ Result<LuSolution> solve_golden(const LuProblem& problem, const LuRequest& reque
   solved.setup_seconds = measure::seconds_since(begin);
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
-  const lu::golden::Factors factors = TRY(lu::golden::factor(std::move(a), problem.n));
+  const lu::golden::Factors factors = TRY(lu::golden::factor(std::move(a), problem.n, runtime.checkpoints().hook()));
   const std::vector<double> x = lu::golden::solve(factors, b);
   solved.seconds = measure::seconds_since(start);
-  solved.phases.solution = {solved.seconds, operations(problem.n), 1};
+  solved.operations = operations_made(problem, request, runtime.checkpoints());
+  solved.phases.solution = {solved.seconds, solved.operations, 1};
   const lu::SolutionNorms norms = TRY(norms_of(x, problem, request, grid, runtime.processes()));
   solved.residual = lu::scaled_residual(norms, problem.n);
   return solved;
 }
 
 Status factor(LuFactorisation& factors, const LuProblem& problem, const LuRequest& request, const blas::Blas& blas,
-              application::Processes& processes, std::optional<TaskRun>& tasks) {
-  if (request.pivoting != LuVariant::Pivoting::tiles) return factors.factor();
-  tasks = TRY(factor_by_tasks(factors, problem, request, blas, processes));
+              Runtime& runtime, std::optional<TaskRun>& tasks) {
+  if (request.pivoting != LuVariant::Pivoting::tiles) return factors.factor(runtime.checkpoints());
+  tasks = TRY(factor_by_tasks(factors, problem, request, blas, runtime.processes()));
   return Nothing{};
 }
 
@@ -91,12 +108,13 @@ Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, con
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
   std::optional<TaskRun> tasks;
-  const Status factored = factor(factors, problem, request, *blas, runtime.processes(), tasks);
+  const Status factored = factor(factors, problem, request, *blas, runtime, tasks);
   if (factors.device_failed()) runtime.processes().give_up(factored.error()); // others wait for this rank's panels
   if (Status s = runtime.agree(factored); !s) return s.error();
   const Result<std::vector<double>> x = factors.solve();
   if (Status s = runtime.agree_on(x); !s) return s.error();
   solved.seconds = measure::seconds_since(start);
+  solved.operations = operations_made(problem, request, runtime.checkpoints());
   solved.phases = factors.phases();
   if (tasks) solved.tasks = report_of(*tasks, runtime.processes());
   if (device) {
@@ -132,7 +150,7 @@ json row_of(const LuProblem& problem, const LuRequest& request, const Applicatio
           of_blocks(problem.p),
           of_blocks(problem.q),
           fmt::format("{:.2f}", solved.seconds),
-          fmt::format("{:.4e}", operations(problem.n) / solved.seconds * 1e-9),
+          fmt::format("{:.4e}", solved.operations / solved.seconds * 1e-9),
           fmt::format("{:.7f}", solved.residual),
           outcome};
 }
@@ -185,6 +203,9 @@ json checked_of(const std::vector<LuSolution>& all, const LuRequest& request) {
 Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
   const Result<LuRequest> request = request_of(asked, runtime.ranks());
   if (Status s = runtime.agree_on(request); !s) return s.error();
+  if (runtime.checkpoints().is_asked() && request->problems.size() > 1)
+    return wrong_value("checkpoints are of one problem", fmt::format("{} in the file", request->problems.size()),
+                       "leave one in it, or leave --checkpoint out");
   const bool has_tasks = request->pivoting == LuVariant::Pivoting::tiles;
   std::shared_ptr<const blas::Blas> blas;
   if (request->pivoting != LuVariant::Pivoting::golden) {
@@ -204,7 +225,7 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
   application::KernelTimes times;
   LuTimes sum;
   json rows = json::array();
-  double seconds = 0, setup = 0, flops = 0, unknowns = 0;
+  double seconds = 0, setup = 0, flops = 0, whole = 0, unknowns = 0;
   for (const LuProblem& problem : request->problems) {
     lu::UpdateDevice* const device = shared ? &shared->device() : nullptr;
     LuSolution solved = TRY(solve(problem, *request, blas.get(), device, asked.checks, runtime));
@@ -212,7 +233,8 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
     solved.seconds = slowest[0];
     seconds += slowest[0];
     setup += slowest[1];
-    flops += operations(problem.n);
+    flops += solved.operations;
+    whole += operations(problem.n);
     unknowns += static_cast<double>(problem.n);
     for (const auto phase :
          {&LuTimes::panels, &LuTimes::waits, &LuTimes::moves, &LuTimes::updates, &LuTimes::solution}) {
@@ -226,7 +248,8 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
   add_times(times, sum, !blas);
   const double gflops = flops / seconds * 1e-9;
   json answer = json::array();
-  answer.push_back({"rating", fmt::format("{:.4g} GFLOPS", gflops)});
+  const bool is_part = flops != whole;
+  answer.push_back({"rating", fmt::format("{:.4g} GFLOPS{}", gflops, is_part ? " of the steps of this launch" : "")});
   if (all.back().growth) answer.push_back({"growth factor", fmt::format("{:.3g}", *all.back().growth)});
   if (blas) answer.push_back({"BLAS", blas->name()});
   const LuProblem& last = request->problems.back();
@@ -284,6 +307,12 @@ std::vector<application::ProblemShare> shares(std::string_view size) {
 
 constexpr std::string_view usual[] = {"rows", "tasks", "tournament"};
 
+application::RestartOn restart_on(const ApplicationRequest& request) {
+  const LuVariant& variant = application::variant_of(request.candidate, variants());
+  return variant.pivoting == LuVariant::Pivoting::tiles ? application::RestartOn::nothing
+                                                        : application::RestartOn::same_ranks;
+}
+
 } // namespace
 
 application::Application description() {
@@ -305,6 +334,8 @@ application::Application description() {
       .golden_may_be_chosen = false,
       .by_name_only = measured_by_name(),
       .has_grid = false,
+      .restart_on = &restart_on,
+      .stateless_variants = stateless_variants(),
       .run = &run,
   };
 }

@@ -180,10 +180,12 @@ std::span<const LuVariant> variants() {
   return all;
 }
 
-std::span<const std::string_view> measured_by_name() {
-  static constexpr std::string_view names[] = {"tasks_static", "tasks_dynamic", "tasks_openmp", "tasks_tbb"};
+std::span<const std::string_view> stateless_variants() {
+  static constexpr std::string_view names[] = {"tasks", "tasks_static", "tasks_dynamic", "tasks_openmp", "tasks_tbb"};
   return names;
 }
+
+std::span<const std::string_view> measured_by_name() { return stateless_variants().subspan(1); }
 
 std::span<const ApplicationOption> option_rows() { return rows; }
 

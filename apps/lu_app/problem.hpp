@@ -25,6 +25,8 @@ struct LuVariant : VariantDescription {
 };
 std::span<const LuVariant> variants();
 std::span<const std::string_view> measured_by_name(); // variants that `auto` does not try
+// Those by tasks: tasks of several steps run at once, so that there is no moment between two steps to save.
+std::span<const std::string_view> stateless_variants();
 std::span<const application::ApplicationOption> option_rows();
 
 // One factorisation.

@@ -16,6 +16,15 @@ PROGRAM = "kumihimo-app"
 ALL, AUTO = "all", "auto"
 LIMIT_SECONDS = 60
 RELATIVE = "relative residual"  # of a linear solver
+LISTS = (  # of an ApplicationRow
+    "methods",
+    "variants",
+    "options",
+    "by_name_only",
+    "reproducible_variants",
+    "stateless_variants",
+    "usual",
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,7 @@ class ApplicationRow:
     by_name_only: tuple[str, ...] = ()  # variants to compare with, which auto does not try
     has_grid: bool = True  # that ranks divide
     saves_state: bool = False  # --checkpoint and --restart
+    stateless_variants: tuple[str, ...] = ()  # of one that saves states: variants that save none
     usual: tuple[str, ...] = ()  # variants, the fastest ones elsewhere first
     sample: int = 6  # iterations that tell the time of one
     reproducible_variants: tuple[str, ...] = ()  # with the same bits: what auto tries with --reproducible; none: all
@@ -111,10 +121,7 @@ def applications() -> tuple[ApplicationRow, ...]:
         ApplicationRow(
             **{
                 **row,
-                **{
-                    name: tuple(row[name])
-                    for name in ("methods", "variants", "options", "by_name_only", "reproducible_variants", "usual")
-                },
+                **{name: tuple(row[name]) for name in LISTS},
             }
         )
         for row in rows

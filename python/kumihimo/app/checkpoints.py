@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,17 +90,24 @@ def lost_of(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def check(asked: CheckpointRequest, application: ApplicationRow, runs: int, candidates: int, launches: int) -> None:
+def check(
+    asked: CheckpointRequest, application: ApplicationRow, runs: int, variants: Sequence[str], launches: int
+) -> None:
+    """`variants`: those that are named; none with --variant auto."""
     if not application.saves_state:
         option = "--restart" if asked.restart else "--checkpoint"
         raise not_applicable(f"{application.name} saves no state and takes no {option}", None, "leave it out")
     for number, what, advice in (
-        (candidates, "variants", "name one variant"),
+        (len(variants), "variants", "name one variant"),
         (runs, "runs", "leave --runs out"),
         (launches, "numbers of ranks or threads", "name one of each"),
     ):
         if number > 1:
             raise wrong_value("checkpoints are of one run of one variant", f"{number} {what}", advice)
+    if stateless := [name for name in variants if name in application.stateless_variants]:
+        others = [row["name"] for row in application.variants if row["name"] not in application.stateless_variants]
+        rule = f"the variant {stateless[0]} of {application.name} saves no state"
+        raise not_applicable(rule, None, f"use {', '.join(others)}, or leave --checkpoint out")
 
 
 def saved_candidate(folder: Path, application: ApplicationRow) -> AppCandidate | None:

@@ -201,8 +201,10 @@ class AppCommand:
 
 def prepare(asked: AppCommand, wanted: CheckpointRequest, launches_: int) -> None:
     """Checks them against the rest of the command line, and makes the folder."""
-    candidates = 1 if asked.variant == AUTO else len(asked.candidates)
-    checkpoints.check(wanted, asked.problem.application, asked.runs, candidates, launches_)
+    application = asked.problem.application
+    named = [] if asked.variant == AUTO else [each.variant for each in asked.candidates]
+    checkpoints.check(wanted, application, asked.runs, named, launches_)
+    asked.candidates = [each for each in asked.candidates if each.variant not in application.stateless_variants]
     if wanted.restart and not wanted.restart.is_dir():
         raise wrong_value("--restart must name a folder", str(wanted.restart), "leave it out to begin anew")
     if wanted.saves and launcher_environment.is_first():
@@ -386,7 +388,8 @@ def chosen_for(asked: AppCommand, resources: Resources) -> tuple[AppCandidate, d
     """From wisdom, or by a search that is kept there; with --no-tune the first one that fits, unmeasured."""
     problem = asked.problem
     of_variants = {k: v for k, v in asked.settings.items() if k not in problem.options}
-    known = None if asked.search in (FRESH, TUNE) or of_variants else wisdom.choice_for(problem, resources)
+    is_limited = bool(of_variants or (asked.checkpoints and problem.application.stateless_variants))
+    known = None if asked.search in (FRESH, TUNE) or is_limited else wisdom.choice_for(problem, resources)
     if known is not None:
         found = wisdom.candidate_of(known)
         return found, {"variant": found.variant, "parameters": dict(found.parameters), "from": str(wisdom.path())}
@@ -400,12 +403,12 @@ def chosen_for(asked: AppCommand, resources: Resources) -> tuple[AppCandidate, d
     if place is not None and place.ranks > 1:
         rule = "--variant auto takes several launches, and under a launcher there is one"
         raise not_applicable(rule, None, "add --no-tune, name a variant, or run the command once without a launcher")
-    if not of_variants:
+    if not is_limited:
         wisdom.check_writable()
     searched = whole_search if asked.search == TUNE else brief_search
     chosen, made = searched(problem, every, resources)
     made = {**chosen.as_task(), **made}
-    if not of_variants:
+    if not is_limited:
         kept = {**wisdom.key_of(problem, resources), "golden_hash": problem.application.golden_hash, **made}
         try:
             made["from"] = str(wisdom.keep(kept))

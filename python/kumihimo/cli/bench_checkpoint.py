@@ -56,7 +56,9 @@ def command(
             asked = of_one if number == 1 else of_several
             name = quantities.counted(number, "rank")
             launcher = Launcher(number, installation, bench_files.SECONDS)
-            run = job.run(folder, asked, launcher, lambda found, name=name: advance(f"{name}: {found['do']}"))
+            run = job.run(
+                folder, asked, launcher, lambda found, name=name: advance(f"{name}: {found['do']}"), say=output.message
+            )
             rows.append(state_cost.row(wanted, asked, run))
             about, notes = run.about, [*notes, *run.notes]
     result = {

@@ -251,7 +251,7 @@ def roof_bytes(ranks: int, data: list[DataSet]) -> int:
 def measured(folder: Path, asked: FileSteps, launcher: Launcher) -> FileRun:
     with progress.bar("measuring", len(asked.steps), lines=True) as advance:
         following = iter([*map(cases.step_text, asked.steps[1:]), "done"])
-        return job.run(folder, asked, launcher, lambda found: advance(next(following, "")))
+        return job.run(folder, asked, launcher, lambda found: advance(next(following, "")), say=output.message)
 
 
 def run_io500(folder: Path, launcher: Launcher, shared: SharedOptions, limit: float | None, format_: str) -> int:

@@ -237,25 +237,31 @@ def signal_name(number: int) -> str:
 
 def end(process: subprocess.Popen, job: str, name: str) -> None:
     """End the launcher and every process of the job that is still there, and wait until they are gone: at most 15 s,
-    and then 5 for those that are on their way out."""
+    and then 5 for those that are on their way out. Ranks are killed at once: launchers give them a second or more."""
+    ranks = [pid for pid in members(job) if command_of(pid) == name[:15]]
     if process.poll() is None:
-        process.terminate()  # the launcher ends its processes, if it can
+        process.terminate()
+        kill(ranks)
         ended(process, 3)
     deadline = time.monotonic() + 15
     while (pids := members(job)) and time.monotonic() < deadline:
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        kill(pids)
         time.sleep(0.01)
     ended(process, 1)
     deadline = time.monotonic() + 5
-    while any_ending(name) and time.monotonic() < deadline:
+    while any_ending(ranks, name) and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
-def any_ending(name: str) -> bool:
-    """Whether processes of this program are on their way out: their mark is gone with their memory, they are not."""
-    return any(command_of(pid) == name[:15] and is_running(pid) and not environment_of(pid) for pid in processes())
+def kill(pids: Sequence[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def any_ending(ranks: Sequence[int], name: str) -> bool:
+    """Whether some of them are on their way out: their mark is gone with their memory, they are not."""
+    return any(command_of(pid) == name[:15] and is_running(pid) and not environment_of(pid) for pid in ranks)
 
 
 def uncollected(parents: set[int]) -> set[int]:

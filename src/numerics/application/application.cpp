@@ -71,6 +71,8 @@ json to_json(const Application& application) {
       {"by_name_only", std::vector<std::string_view>(application.by_name_only.begin(), application.by_name_only.end())},
       {"has_grid", application.has_grid},
       {"saves_state", application.restart_on != nullptr},
+      {"stateless_variants",
+       std::vector<std::string_view>(application.stateless_variants.begin(), application.stateless_variants.end())},
       {"sample", application.sample},
       {"usual", std::vector<std::string_view>(application.usual.begin(), application.usual.end())},
       {"reproducible_variants", std::vector<std::string_view>(application.reproducible_variants.begin(),

@@ -73,6 +73,7 @@ struct Application {
   std::span<const std::string_view> reproducible_variants = {};
   // What its saved states allow. Null: it saves none.
   RestartOn (*restart_on)(const ApplicationRequest& request) = nullptr;
+  std::span<const std::string_view> stateless_variants = {}; // of one that saves states: variants that save none
   // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the
   // request's values; of the run.
   Result<nlohmann::json> (*run)(const ApplicationRequest& request, Runtime& runtime);

@@ -43,7 +43,7 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::make(CheckpointOptions asked, 
   const CheckpointOptions& options = made->asked_;
   if (!options.any()) return made;
   if (made->identity_.restart_on == RestartOn::nothing)
-    return not_applicable(fmt::format("{} saves no state", made->identity_.application), {},
+    return not_applicable(fmt::format("this run of {} saves no state", made->identity_.application), {},
                           "leave out --checkpoint and --restart");
   if (options.lost_rank >= processes.ranks())
     return wrong_value(fmt::format("the rank that is lost must be below {}", processes.ranks()), options.lost_rank);
@@ -122,7 +122,7 @@ Status Checkpoints::save(std::int64_t iteration, const StateList& list) {
 
 Status Checkpoints::copy(std::int64_t iteration, const StateList& list) {
   const std::int64_t begin = measure::now_ns();
-  copied_bytes_ += static_cast<double>(TRY(partner_->copy(list)));
+  copied_bytes_ += static_cast<double>(TRY(partner_->copy(iteration, list)));
   last_copied_ = iteration;
   copy_seconds_ += measure::seconds_since(begin);
   ++copied_;
@@ -140,7 +140,7 @@ Status Checkpoints::lose_and_restore(std::int64_t iteration, const StateList& li
   if (Status s = partner_->restore(list, static_cast<std::int32_t>(asked_.lost_rank)); !s) return s;
   restore_seconds_ += measure::seconds_since(begin);
   ++restored_;
-  repeated_ += iteration - last_copied_;
+  repeated_.emplace_back(last_copied_, iteration);
   next_look_ = std::min(next_look_, last_copied_ + 1);
   return Nothing{};
 }
@@ -156,6 +156,8 @@ std::int64_t Checkpoints::steps_to_next(std::int64_t iteration) const {
 }
 
 nlohmann::json Checkpoints::json() const {
+  std::int64_t repeated = 0;
+  for (const auto& [from, to] : repeated_) repeated += to - from;
   const std::vector<double> seconds =
       processes_.largest({save_seconds_, load_seconds_, copy_seconds_, restore_seconds_});
   const std::vector<double> bytes = processes_.total({saved_bytes_, copied_bytes_});
@@ -177,7 +179,7 @@ nlohmann::json Checkpoints::json() const {
                         {"on_other_nodes", partner_->on_other_nodes()},
                         {"restored", restored_},
                         {"restore_seconds", seconds[3]},
-                        {"repeated_iterations", repeated_}};
+                        {"repeated_iterations", repeated}};
   return found;
 }
 

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace kumihimo::application {
 
@@ -35,7 +37,16 @@ class Checkpoints {
   std::int64_t steps_to_next(std::int64_t iteration) const;
   // How many iterations this launch has made if the run has come to this one: without those before the restart, and
   // with those that a loss made it repeat.
-  std::int64_t made(std::int64_t iteration) const { return iteration - restarted_from_.value_or(0) + repeated_; }
+  std::int64_t made(std::int64_t iteration) const {
+    return static_cast<std::int64_t>(made(iteration, [](std::int64_t each) { return static_cast<double>(each); }));
+  }
+  // The same in other units, where iterations differ: `before(i)` is the work of all iterations before i.
+  template <class Work>
+  double made(std::int64_t iteration, Work before) const {
+    double work = before(iteration) - before(restarted_from_.value_or(0));
+    for (const auto& [from, to] : repeated_) work += before(to) - before(from);
+    return work;
+  }
 
   // {"every", "folder", "saved": states, "bytes": of all ranks and states, "seconds": of the slowest rank,
   // "restarted_from": iteration or null, "load_seconds", "partner": null or {"every", "copies", "bytes", "seconds",
@@ -61,8 +72,9 @@ class Checkpoints {
   std::optional<std::int64_t> restarted_from_;
   std::int64_t last_saved_ = 0, last_copied_ = 0;  // iterations
   std::int64_t next_look_ = 1, last_saved_ns_ = 0; // of checkpoints by time
-  std::int64_t saved_ = 0, copied_ = 0, restored_ = 0, repeated_ = 0;
-  double saved_bytes_ = 0, copied_bytes_ = 0; // of this rank
+  std::int64_t saved_ = 0, copied_ = 0, restored_ = 0;
+  std::vector<std::pair<std::int64_t, std::int64_t>> repeated_; // iterations, from the first to before the second
+  double saved_bytes_ = 0, copied_bytes_ = 0;                   // of this rank
   double save_seconds_ = 0, load_seconds_ = 0, copy_seconds_ = 0, restore_seconds_ = 0;
 };
 

@@ -13,7 +13,12 @@
 namespace kumihimo::application {
 namespace {
 
-constexpr std::size_t trailer_bytes = 8;     // the checksum
+// Behind the state: of which rank and iteration it is, and the checksum of all before.
+struct CopyTrailer {
+  std::int64_t rank = 0, iteration = 0;
+  std::uint64_t sum = 0;
+};
+constexpr std::size_t trailer_bytes = sizeof(CopyTrailer), sum_bytes = sizeof(CopyTrailer::sum);
 constexpr std::size_t piece_bytes = 1 << 16; // copies have a multiple of these: lists that grow need no new program
 
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
@@ -86,7 +91,7 @@ Status PartnerCopies::make_room(std::size_t bytes) {
   }
 }
 
-Result<std::int64_t> PartnerCopies::copy(const StateList& list) {
+Result<std::int64_t> PartnerCopies::copy(std::int64_t iteration, const StateList& list) {
   std::vector<std::byte> packed = list.packed();
   const auto bytes = static_cast<std::int64_t>(packed.size());
   const auto needed = static_cast<double>((packed.size() + trailer_bytes + piece_bytes - 1) / piece_bytes);
@@ -97,11 +102,14 @@ Result<std::int64_t> PartnerCopies::copy(const StateList& list) {
     copy_ = TRY(transfer(false, -1));
   }
   packed.resize(length - trailer_bytes);
-  const std::uint64_t sum = checksum_of(packed);
-  std::memcpy(own_.data(), packed.data(), packed.size());
-  std::memcpy(reinterpret_cast<std::byte*>(own_.data()) + packed.size(), &sum, sizeof sum);
+  const std::span<std::byte> own = std::as_writable_bytes(std::span(own_));
+  std::memcpy(own.data(), packed.data(), packed.size());
+  CopyTrailer trailer{processes_.rank(), iteration, 0};
+  std::memcpy(own.last(trailer_bytes).data(), &trailer, trailer_bytes);
+  trailer.sum = checksum_of(own.first(length - sum_bytes));
+  std::memcpy(own.last(sum_bytes).data(), &trailer.sum, sum_bytes);
   if (Status s = copy_->run({own_.data(), held_.data()}); !s) return s.error();
-  has_copies_ = true;
+  iteration_ = iteration;
   return bytes;
 }
 
@@ -112,13 +120,27 @@ Status PartnerCopies::restore(const StateList& list, std::int32_t lost) {
   }
   const std::unique_ptr<ProgramRun> back = TRY(transfer(true, lost));
   if (Status s = back->run({held_.data(), own_.data()}); !s) return s;
-  std::span<const std::byte> copy = std::as_bytes(std::span(own_));
-  std::uint64_t sum = 0;
-  std::memcpy(&sum, copy.last(trailer_bytes).data(), trailer_bytes);
-  copy = copy.first(copy.size() - trailer_bytes);
-  return processes_.agree(sum == checksum_of(copy)
-                              ? list.unpack(copy)
-                              : failed("the copy of the state in memory is damaged", "its checksum differs"));
+  const Status fits = check_own();
+  if (Status each = processes_.agree(fits); !each) return each;
+  const std::span<const std::byte> own = std::as_bytes(std::span(own_));
+  return processes_.agree(list.unpack(own.first(own.size() - trailer_bytes)));
+}
+
+// The copy that this rank goes back to is its own, of the last iteration, and whole.
+Status PartnerCopies::check_own() const {
+  const std::span<const std::byte> own = std::as_bytes(std::span(own_));
+  CopyTrailer found;
+  std::memcpy(&found, own.last(trailer_bytes).data(), trailer_bytes);
+  const std::string copy = fmt::format("the copy in memory of the state of rank {}", processes_.rank());
+  const std::string advice = "restart from files, or begin anew";
+  if (found.sum != checksum_of(own.first(own.size() - sum_bytes)))
+    return failed(copy + " is damaged", "its checksum differs", advice);
+  if (found.rank != processes_.rank())
+    return failed(copy + " is another one's", fmt::format("that of rank {}", found.rank), advice);
+  if (found.iteration != iteration_)
+    return failed(fmt::format("{} must be of iteration {}", copy, *iteration_),
+                  fmt::format("it is of iteration {}", found.iteration), advice);
+  return Nothing{};
 }
 
 } // namespace kumihimo::application

@@ -3,14 +3,20 @@
 #include "lu/panel.hpp"
 
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace kumihimo::lu::golden {
 
-Result<Factors> factor(std::vector<double> matrix, std::int64_t n) {
+Result<Factors> factor(std::vector<double> matrix, std::int64_t n, const AtIteration& at_iteration) {
   Factors f{n, std::move(matrix), {}};
   const auto a = [&](std::int64_t i, std::int64_t j) -> double& { return f.lu[static_cast<std::size_t>(i + j * n)]; };
-  for (std::int64_t k = 0; k < n; ++k) {
+  std::int64_t k = 0;
+  const FillState state = [&](StateList& list) {
+    list.number("column", k).array("matrix", std::span(f.lu)).vector("pivots", f.pivots);
+  };
+  for (; k < n; ++k) {
+    if (at_iteration) TRY(at_iteration(k, state));
     std::int64_t pivot = k;
     for (std::int64_t i = k; i < n; ++i) {
       if (std::isnan(a(i, k))) return MissingPivot{k, a(i, k)}.error();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "base/state_list.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -16,8 +17,9 @@ struct Factors {
   std::vector<double> lu;
   std::vector<std::int64_t> pivots;
 };
-// Error: the matrix is singular, or holds a NaN.
-Result<Factors> factor(std::vector<double> matrix, std::int64_t n);
+// `at_iteration` is called before each column; its state is all that the later ones depend on. Errors: the matrix is
+// singular, or holds a NaN; those of `at_iteration`.
+Result<Factors> factor(std::vector<double> matrix, std::int64_t n, const AtIteration& at_iteration = {});
 std::vector<double> solve(const Factors& factors, std::vector<double> b);
 
 } // namespace kumihimo::lu::golden

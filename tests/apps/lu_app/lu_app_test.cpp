@@ -1,4 +1,5 @@
 // lu over ranks: P A = L U, HPL's residual and the golden pivots on many grids, and checks that find errors.
+#include "application/checkpoints.hpp"
 #include "application/request.hpp"
 #include "applications.hpp"
 #include "loopback/run_application.hpp"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -71,10 +73,14 @@ struct Factored {
   std::vector<double> lu;
   std::vector<std::int64_t> pivots;
 };
-Factored factored(std::int32_t p, std::int32_t q, int lookahead, LuVariant::Pivoting pivoting) {
+Factored factored(std::int32_t p, std::int32_t q, int lookahead, LuVariant::Pivoting pivoting,
+                  const application::CheckpointOptions& checkpoints = {}) {
   Factored found;
   const auto [status, printed] = run_processes(p * q, false, 5, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    application::RunIdentity identity{.application = "lu", .restart_on = application::RestartOn::same_ranks};
+    identity.of_problem = identity.of_variant = identity.of_ranks = json::object();
+    if (Status s = runtime->start_checkpoints(checkpoints, std::move(identity)); !s) return s;
     const LuProblem problem{.n = 157, .block = 8, .p = p, .q = q, .file = {}};
     LuRequest request;
     request.broadcast = "chain";
@@ -84,7 +90,7 @@ Factored factored(std::int32_t p, std::int32_t q, int lookahead, LuVariant::Pivo
     ProcessGrid grid = TRY(ProcessGrid::make(q, *runtime));
     std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
     if (Status s = factors->accept_messages(processes); !s) return s;
-    if (Status s = factors->factor(); !s) return s;
+    if (Status s = factors->factor(runtime->checkpoints()); !s) return s;
     std::vector<double> lu = TRY(gathered(*factors, *runtime));
     if (processes.rank() == 0) found = {std::move(lu), factors->pivots()};
     return Nothing{};
@@ -105,6 +111,32 @@ TEST_F(LuOverRanks, EveryLookAheadHasTheBitsOfNone) {
         EXPECT_EQ(ahead.lu, plain.lu) << p << "x" << q << " look-ahead " << lookahead;
       }
     }
+}
+
+// A step's state has the panels that were started before it: of any look-ahead, the factors have the bits of a run that
+// nobody stopped. 20 steps; the last state is that of the step that is a multiple of `every`.
+TEST_F(LuOverRanks, AStateOfAnyStepGivesTheBitsOfTheWholeRun) {
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / fmt::format("kumihimo-lu-{}", getpid())).string();
+  for (const auto pivoting : {LuVariant::Pivoting::rows, LuVariant::Pivoting::tournament})
+    for (const auto& [p, q] : {std::pair{1, 1}, {1, 3}, {3, 1}, {2, 2}})
+      for (const int lookahead : {0, 1, 3}) {
+        const Factored whole = factored(p, q, lookahead, pivoting);
+        const auto expect_whole = [&](const application::CheckpointOptions& options, const std::string& what) {
+          const Factored found = factored(p, q, lookahead, pivoting, options);
+          EXPECT_EQ(found.pivots, whole.pivots) << what << " " << p << "x" << q << " look-ahead " << lookahead;
+          EXPECT_EQ(found.lu, whole.lu) << what << " " << p << "x" << q << " look-ahead " << lookahead;
+        };
+        for (const std::int64_t every : {1, 7, 16}) {
+          std::filesystem::create_directory(folder);
+          expect_whole({.every = every, .folder = folder}, "saved");
+          expect_whole({.restart = folder}, fmt::format("restarted, every {}", every));
+          std::filesystem::remove_all(folder);
+        }
+        if (p * q > 1)
+          for (const std::int64_t at : {3, 11, 19})
+            expect_whole({.partner = 2, .lost_rank = p * q - 1, .lost_at = at}, fmt::format("lost at {}", at));
+      }
 }
 
 TEST_F(LuOverRanks, RanksMayOutnumberBlocks) {
@@ -157,7 +189,7 @@ TEST_F(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
     ProcessGrid grid = TRY(ProcessGrid::make(2, *runtime));
     std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
     if (Status s = factors->accept_messages(processes); !s) return s;
-    if (Status s = factors->factor(); !s) return s;
+    if (Status s = factors->factor(runtime->checkpoints()); !s) return s;
     std::vector<double> x = TRY(factors->solve());
     const lu::TestMatrix matrix(request.matrix, problem.n, request.seed);
     std::vector<double> lu = TRY(gathered(*factors, *runtime));

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 namespace kumihimo::application::checkpoint_tests {
 namespace {
@@ -310,24 +311,58 @@ TEST_F(CheckpointsTest, ByTimeAllRanksSaveTogether) {
   EXPECT_EQ((*rarely)["checkpoints"]["saved"], 0);
 }
 
-// The checksum of a copy finds a bit that changed.
-TEST(CopiesInMemory, ADamagedCopyIsNotRestored) {
-  const auto [status, printed] = run_processes(2, false, 1, [](Processes& processes) -> Status {
+// Rank 0 holds the copy of rank 1, of two iterations; then `sabotage` of what it holds. The error of rank 1's loss.
+std::string error_after(const std::function<void(PartnerCopies& copies, std::vector<double> of_first)>& sabotage) {
+  std::string found;
+  const auto [status, printed] = run_processes(3, false, 1, [&](Processes& processes) -> Status {
     UnderWay under_way(*TRY(processes.transport()));
     const std::unique_ptr<PartnerCopies> copies = TRY(PartnerCopies::make(processes, &under_way));
     std::vector<double> values(5000, 1.0 + processes.rank());
     StateList list;
     list.array("values", std::span(values));
-    TRY(copies->copy(list));
+    TRY(copies->copy(4, list));
+    const std::vector<double> of_first = copies->held();
+    std::ranges::fill(values, 10.0 + processes.rank());
+    TRY(copies->copy(8, list));
     std::ranges::fill(values, 0.0);
     EXPECT_TRUE(copies->restore(list, 1).ok());
-    EXPECT_EQ(values, std::vector<double>(5000, 1.0 + processes.rank()));
-    if (processes.rank() == 0) copies->held()[17] += 1; // the copy of rank 1
-    EXPECT_EQ(copies->restore(list, 1).error().sentence(),
-              "the copy of the state in memory is damaged: its checksum differs");
+    EXPECT_EQ(values, std::vector<double>(5000, 10.0 + processes.rank()));
+    if (processes.rank() == 2) sabotage(*copies, of_first); // the partner of rank 1
+    const Status restored = copies->restore(list, 1);
+    if (processes.rank() == 0) found = restored ? "" : restored.error().sentence();
     return Nothing{};
   });
   EXPECT_TRUE(status.ok()) << status.error().sentence();
+  return found;
+}
+
+TEST(CopiesInMemory, AnySingleBitThatFlipsIsFound) {
+  EXPECT_EQ(error_after([](PartnerCopies&, const std::vector<double>&) {}), "") << "nothing was done to it";
+  const std::string damaged = "the copy in memory of the state of rank 1 is damaged: its checksum differs; "
+                              "restart from files, or begin anew";
+  constexpr std::size_t bits = 8 * (1 << 16); // of the copy: a piece
+  for (const std::size_t bit : {std::size_t{0}, std::size_t{63}, std::size_t{12345}, std::size_t{320040}, bits - 1,
+                                bits - 64, bits - 65, bits - 129, bits - 192, bits - 193})
+    EXPECT_EQ(error_after([&](PartnerCopies& copies, const std::vector<double>&) {
+                const auto bytes = std::as_writable_bytes(std::span(copies.held()));
+                ASSERT_EQ(8 * bytes.size(), bits);
+                bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+              }),
+              damaged)
+        << "bit " << bit;
+}
+
+// Its checksum is right.
+TEST(CopiesInMemory, ACopyOfAnOlderIterationIsRefused) {
+  EXPECT_EQ(error_after([](PartnerCopies& copies, const std::vector<double>& of_first) { copies.held() = of_first; }),
+            "the copy in memory of the state of rank 1 must be of iteration 8: it is of iteration 4; "
+            "restart from files, or begin anew");
+}
+
+TEST(CopiesInMemory, ACopyOfAnotherRankIsRefused) {
+  EXPECT_EQ(error_after([](PartnerCopies& copies, const std::vector<double>&) { copies.held() = copies.own(); }),
+            "the copy in memory of the state of rank 1 is another one's: that of rank 2; "
+            "restart from files, or begin anew");
 }
 
 } // namespace

@@ -21,6 +21,9 @@ FEM = ("fem-cube", "--size", "6")
 HIMENO = ("himeno", "--size", "12x10x14", "--set", "values=varied", "--set", "sweeps=40")
 FDTD = ("fdtd2d", "--size", "40x36", "--set", "steps=40", "--set", "layer=5")
 MOLECULE = ("hartree-fock", "--size", "w1", "--set", "reproducible=yes")
+FFT = ("fft3d", "--size", "12x10x14", "--set", "planning=0")
+HPL_DAT = "HPL\n\n\n6\n2 Ns\n40 50\n1 NBs\n8\n0 PMAP\n1 grids\n1 Ps\n1 Qs\n16.0 threshold\n"
+LU = ("lu", "--size", "200", "--set", "block=8")
 CASES = {
     **{f"poisson3d {name}": (*POISSON, "--variant", name) for name in ("golden", "BR-1", "eisenstat")},
     "poisson3d amg": ("poisson3d", "--size", "28", "--variant", "amg"),
@@ -31,7 +34,11 @@ CASES = {
     **{f"fdtd2d {name}": (*FDTD, "--variant", name) for name in ("golden", "simd", "wavefront", "offload")},
     "fdtd2d float64": (*FDTD, "--variant", "simd", "--set", "type=float64", "--set", "problem=mode"),
     "hartree-fock": (*MOLECULE, "--variant", "shells"),
+    **{f"fft3d {name}": (*FFT, "--variant", name) for name in ("golden", "fused")},
+    "fft3d sphere": (*FFT[:2], "16", *FFT[3:], "--set", "cutoff=sphere", "--set", "bands=2", "--variant", "fused"),
+    "fft3d real": (*FFT, "--set", "kind=real", "--variant", "fused"),
 }
+TIMED = ("fft3d", "lu")  # whose answers have times
 
 
 def found_of(ended) -> dict:
@@ -43,7 +50,9 @@ def answer_of(found: dict) -> tuple:
     """What depends on all bits of the solution; cells of stencils are compared with the golden copy by the run."""
     result = found["results"][0]
     assert result["right"] is True, result
-    names = ("iterations", "residual", "gosa", "checked", "answer")
+    names = ["iterations", "residual", "gosa", "growth", "checked"]
+    if found["application"] not in TIMED:
+        names.append("answer")
     return (found["history"], *(result.get(name) for name in names))
 
 
@@ -70,7 +79,9 @@ def test_a_run_that_goes_on_ends_with_the_same_bits(kumihimo, name: str) -> None
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("name", ["poisson3d BR-1", "poisson3d golden", "fem-cube", "himeno wavefront", "fdtd2d simd"])
+@pytest.mark.parametrize(
+    "name", ["poisson3d BR-1", "poisson3d golden", "fem-cube", "himeno wavefront", "fdtd2d simd", "fft3d fused"]
+)
 def test_ranks_go_on_and_a_lost_one_comes_back(kumihimo, name: str) -> None:
     ranks = ("--ranks", "2", *ON_ONE)
     whole = found_of(kumihimo("app", *CASES[name], *ranks))
@@ -87,7 +98,7 @@ def test_ranks_go_on_and_a_lost_one_comes_back(kumihimo, name: str) -> None:
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("name", ["himeno simd", "fdtd2d simd", "hartree-fock"])
+@pytest.mark.parametrize("name", ["himeno simd", "fdtd2d simd", "fft3d fused", "hartree-fock"])
 def test_other_ranks_go_on(kumihimo, name: str) -> None:
     case = {**CASES, "himeno simd": (*HIMENO, "--variant", "simd")}[name]
     whole = found_of(kumihimo("app", *case, *ON_ONE))
@@ -154,6 +165,54 @@ def test_a_kill_in_any_call_of_a_save_loses_one_interval_at_most(kumihimo, tmp_p
     assert reached == [-1, -1, -1, -1, -1, -1, 8, *(8, 16, 24), *(8, 16, 24)]
 
 
+@pytest.mark.parametrize("variant", ["rows", "tournament", "golden"])
+def test_lu_goes_on_from_a_step(kumihimo, tmp_path: Path, bad_storage: Path, variant: str) -> None:
+    """25 steps, of the golden copy 200: killed before and after the rename of the third state."""
+    words = (*(LU[:3] if variant == "golden" else LU), "--variant", variant, *ON_ONE)
+    assert check_kills(kumihimo, tmp_path, bad_storage, words, ("unnamed:2", "unsynced:5")) == [16, 24]
+
+
+def test_a_kill_of_lu_in_any_call_of_a_save_loses_one_interval_at_most(
+    kumihimo, tmp_path: Path, bad_storage: Path
+) -> None:
+    words = (*LU, "--variant", "rows", "--set", "lookahead=2", *ON_ONE)
+    reached = check_kills(kumihimo, tmp_path, bad_storage, words, FAULTS)
+    assert reached == [-1, -1, -1, -1, -1, -1, 8]
+
+
+def test_a_kill_of_fft3d_in_any_call_of_a_save_loses_one_interval_at_most(
+    kumihimo, tmp_path: Path, bad_storage: Path
+) -> None:
+    """The kill after 1,200 bytes is in the second save, as a state is a number."""
+    words = (*FFT, "--set", "transforms=30", "--variant", "fused", *ON_ONE)
+    reached = check_kills(kumihimo, tmp_path, bad_storage, words, FAULTS)
+    assert reached == [-1, -1, -1, 8, -1, -1, 8]
+
+
+@pytest.mark.mpi
+def test_ranks_of_lu_go_on_and_a_lost_one_comes_back(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
+    words = (*LU, "--variant", "rows", "--set", "grid=1x2", "--ranks", "2", *ON_ONE)
+    reached = check_kills(kumihimo, tmp_path, bad_storage, words, ("unnamed:1", "unsynced:3"))
+    assert set(reached) <= {8, 16}
+    whole = found_of(kumihimo("app", *words))
+    lost = found_of(kumihimo("app", *words, "--checkpoint", "partner=5,lose=1@12"))
+    assert lost["checkpoints"]["partner"]["repeated_iterations"] == 2
+    assert answer_of(lost) == answer_of(whole)
+
+
+def test_the_rating_of_lu_is_that_of_the_steps_of_the_launch(kumihimo) -> None:
+    """The last 9 of 25 steps make (72 / 200)^3 of the factorisation's operations."""
+    case = (*LU, "--variant", "rows", *ON_ONE)
+    saved = found_of(kumihimo("app", *case, "--checkpoint", "every=16,folder=state"))
+    again = found_of(kumihimo("app", *case, "--restart", "state"))
+    n, left = 200, 200 - 16 * 8
+    for found, rows, text in ((saved, n, ""), (again, left, " of the steps of this launch")):
+        result = found["results"][0]
+        operations = 2 / 3 * rows**3 + 3 / 2 * n**2
+        assert result["gflops"] * result["seconds"] == pytest.approx(operations * 1e-9, rel=1e-6)
+        assert dict(result["answer"])["rating"].endswith(f"GFLOPS{text}")
+
+
 @pytest.mark.long
 def test_a_kill_after_any_byte_loses_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
     words = (*HIMENO, "--variant", "simd", *ON_ONE)
@@ -204,9 +263,11 @@ def test_each_mistake_is_one_sentence(kumihimo, tmp_path: Path) -> None:
         return " ".join(ended.err.split())
 
     case = (*HIMENO, "--variant", "simd", *ON_ONE)
-    assert "fft3d saves no state and takes no --checkpoint; leave it out" in sentence(
-        "fft3d", "--checkpoint", "every=5"
-    )
+    tasks = sentence("lu", "--variant", "tasks", "--checkpoint", "every=5")
+    assert "the variant tasks of lu saves no state; use golden, rows, tournament, or leave --checkpoint out" in tasks
+    (tmp_path / "HPL.dat").write_text(HPL_DAT, encoding="utf-8")
+    file = ("lu", "--variant", "rows", "--set", "file=HPL.dat", *ON_ONE, "--checkpoint", "every=5")
+    assert "checkpoints are of one problem (got 2 in the file); leave one in it" in sentence(*file)
     several = sentence("himeno", "--variant", "simd,golden", "--checkpoint", "every=5")
     assert "checkpoints are of one run of one variant (got 2 variants); name one variant" in several
     assert "(got 2 runs)" in sentence(*case, "--runs", "2", "--checkpoint", "every=5")

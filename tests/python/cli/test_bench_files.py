@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -135,10 +136,15 @@ def started(here: Path, *asked: str) -> subprocess.Popen:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_nothing(here, number):
-    process = started(here, "--items", "50", "--block", "16MiB")
-    process.send_signal(number)
-    process.communicate(timeout=120)
-    assert process.returncode != 0 and list(here.iterdir()) == []
+    taken = []
+    while not taken or (min(taken) > 2 and len(taken) < 3):  # other programs may hold a processor for a while
+        process = started(here, "--items", "50", "--block", "16MiB")
+        begin = time.monotonic()
+        process.send_signal(number)
+        process.communicate(timeout=120)
+        taken.append(time.monotonic() - begin)
+        assert process.returncode != 0 and list(here.iterdir()) == []
+    assert min(taken) <= 2, taken
 
 
 def test_after_a_kill_the_next_run_removes_what_is_left(kumihimo, here):

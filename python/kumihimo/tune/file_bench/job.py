@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,8 @@ from kumihimo.tune.bench import job as bench_job
 from kumihimo.tune.bench.job import Launcher
 from kumihimo.tune.file_bench import leftovers
 from kumihimo.tune.file_bench.cases import FileSteps
+
+REMOVAL_SECONDS = 0.7  # that Ctrl-C waits for
 
 
 @dataclass
@@ -32,8 +35,10 @@ def run(
     launcher: Launcher,
     on_result: Callable[[dict], None] = lambda found: None,
     existing: Path | None = None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> FileRun:
-    """`existing`: the files are in this folder already, and stay. Raises what the bench driver says: one sentence."""
+    """`existing`: the files are in this folder already, and stay. `say`: to the user, after Ctrl-C. Raises what the
+    bench driver says: one sentence."""
     found = FileRun()
 
     def take(line: dict) -> None:
@@ -59,7 +64,11 @@ def run(
     finally:
         if is_first and not existing:
             with ignoring_signals():  # its processes have ended, and are the owners of what is left
-                leftovers.remove_left(folder)
+                if isinstance(sys.exc_info()[1], (KeyboardInterrupt, SystemExit)):
+                    if not leftovers.removed_within(REMOVAL_SECONDS, folder):
+                        say(f"the files of this run are still being removed from {folder}, in the background")
+                else:
+                    leftovers.remove_left(folder)
     if len(found.results) != len(asked.steps):
         raise failed(f"the bench driver did {len(found.results)} steps instead of {len(asked.steps)}")
     return found

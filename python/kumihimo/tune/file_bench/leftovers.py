@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import time
 from pathlib import Path
 
 from kumihimo.text.errors import failed
@@ -37,6 +38,26 @@ def remove_left(parent: Path) -> list[str]:
         elif not is_alive(owner["pid"], owner["start"]) and not remove_own(folder):
             notes.append(f"{folder} has files that no run of kumihimo made, and stays")
     return notes
+
+
+def removed_within(seconds: float, parent: Path) -> bool:
+    """remove_left() by a process of its own, which goes on after this time and after the end of this one: a file system
+    may take a minute for the files of a large run, and the user has pressed Ctrl-C. Whether it has ended by then."""
+    process = os.fork()
+    if process == 0:
+        with contextlib.suppress(BaseException):  # the next run removes what this one cannot, and says why
+            os.setsid()
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for stream in range(3):  # whoever reads them waits for this command alone
+                os.dup2(nowhere, stream)
+            remove_left(parent)
+        os._exit(0)
+    deadline = time.monotonic() + seconds
+    while os.waitpid(process, os.WNOHANG) == (0, 0):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def folders_in(parent: Path) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,22 @@ def test_what_a_dead_process_left_is_removed(tmp_path, made):
     folder = made()
     assert leftovers.remove_left(tmp_path) == []
     assert not folder.exists() and list(tmp_path.iterdir()) == []
+
+
+def test_a_removal_that_takes_longer_goes_on_without_the_caller(tmp_path, made):
+    folder = made()
+    items = folder / "items-files-one" / "rank-0"
+    for number in range(20_000):
+        (items / f"file.0.{number}").touch()
+    begin = time.monotonic()
+    assert not leftovers.removed_within(0.0, tmp_path), "20,000 files take longer"
+    assert time.monotonic() - begin < 1
+    until = time.monotonic() + 60
+    while folder.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert list(tmp_path.iterdir()) == []
+    made()
+    assert leftovers.removed_within(60.0, tmp_path) and list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_lives_keeps_its_folder(tmp_path, made):
