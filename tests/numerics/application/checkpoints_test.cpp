@@ -230,7 +230,7 @@ TEST_F(CheckpointsTest, EachStateThatDoesNotFitIsOneSentence) {
   EXPECT_EQ(sentence({.checkpoints = every_10(), .bits = "same_ranks"}),
             "DIR must hold no state of heat (got one of iteration 20); add --restart DIR to go on from it, or remove "
             "it");
-  EXPECT_EQ(with({.application = "stateless"}), "stateless saves no state; leave out --checkpoint and --restart");
+  EXPECT_EQ(with({.application = "stateless"}), "this run of stateless saves no state; leave out --checkpoint and --restart");
   for (const auto& entry : fs::directory_iterator(folder)) fs::resize_file(entry.path(), 30);
   EXPECT_EQ(with({.bits = "same_ranks"}), "DIR must hold a whole state of heat (got none that is whole); leave "
                                           "--restart out to begin anew");
