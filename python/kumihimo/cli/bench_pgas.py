@@ -98,8 +98,10 @@ def command(
         contestants, left_out = contestants_of(wanted, bool(names), mpi_libraries, asked, task["span"])
         found = measured(contestants, task, count, launches_)
     found.left_out[:0] = left_out
-    if not found.results:
-        raise failed("nothing could be measured", "; ".join(each["reason"] for each in found.left_out))
+    if not any(is_shown(row) or "crashed" in row for row in found.results):
+        reasons = [each["reason"] for each in found.left_out]
+        reasons += [row["not_applicable"] for row in found.results if "not_applicable" in row]
+        raise failed("nothing could be measured", "; ".join(dict.fromkeys(reasons)))
     show(found, task, launches_, "json" if as_json else format_, with_published)
     return int(any(row.get("right") is False or "crashed" in row for row in found.results))
 

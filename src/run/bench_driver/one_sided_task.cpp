@@ -1,7 +1,12 @@
 #include "bench_driver/tasks.hpp"
+#include "mpi_transport/networks/rank_memory.hpp"
 #include "one_sided/backends.hpp"
 
 #include <nlohmann/json.hpp>
+
+#include <memory>
+#include <thread>
+#include <utility>
 
 namespace kumihimo::bench_driver {
 namespace {
@@ -12,13 +17,27 @@ class JobPeers final : public one_sided::OneSidedPeers {
   std::int32_t rank() const override { return job_.rank(); }
   std::int32_t ranks() const override { return job_.ranks(); }
   std::vector<std::int64_t> node_of_rank() const override { return job_.nodes().node_of_rank; }
-  std::vector<std::int64_t> gather(std::int64_t mine) override { return job_.gather(mine); }
-  double largest(double mine) override { return job_.largest({mine})[0]; }
-  Status agree(const Status& mine) override { return job_.agree(mine); }
+  std::vector<std::int64_t> gather(std::int64_t mine) override { return meet(), job_.gather(mine); }
+  double largest(double mine) override { return meet(), job_.largest({mine})[0]; }
+  Status agree(const Status& mine) override { return meet(), job_.agree(mine); }
   void print(const nlohmann::json& object) override { job_.print(object); }
 
+  // From now on this rank takes part in the puts of others until all ranks have come to a call of these.
+  void use(transport::Transport& transport) { transport_ = &transport; }
+
  private:
+  void meet() {
+    if (!transport_) return;
+    const mpi::Library& library = job_.library();
+    mpi::Handle request = library.constants.request_null;
+    if (library.call.Ibarrier(job_.world(), &request) != 0) return;
+    for (int done = 0; library.call.Test(&request, &done, library.constants.status_ignore) == 0 && !done;)
+      if (transport_->has_failed() || transport_->progress() != transport::Transport::Progress::moved)
+        std::this_thread::yield();
+  }
+
   MpiJob& job_;
+  transport::Transport* transport_ = nullptr; // that moves only while it is called
 };
 
 } // namespace
@@ -28,10 +47,14 @@ Status run_one_sided(MpiJob& job, const BenchTask& task) {
   if (!row) return row.error();
   JobPeers peers(job);
   one_sided::OneSidedContext context{job.library(), job.world(), peers};
+  std::unique_ptr<mpi_transport::RankMemory> memory;
   if (row->name == "own") {
-    const Result<transport::Transport*> transport = job.transport(task.transport);
-    if (!transport) return transport.error();
-    context.transport = *transport;
+    Result<std::unique_ptr<mpi_transport::RankMemory>> opened =
+        mpi_transport::RankMemory::open(job.library(), job.world());
+    if (Status s = job.agree(opened); !s) return s.error();
+    memory = std::move(*opened);
+    context.transport = &memory->transport();
+    peers.use(*context.transport);
   }
   return row->measure(context, *task.one_sided);
 }

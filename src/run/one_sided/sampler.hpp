@@ -71,8 +71,9 @@ class OneSidedSampler {
     for (;;) {
       prepare(seed(-1));
       meet_();
-      took = peers_.largest(body(found.times));
-      meet_(); // the next begins where all of this one has arrived
+      const double mine = body(found.times);
+      meet_(); // the next begins where all of this one has arrived; the target progresses here meanwhile
+      took = peers_.largest(mine);
       if (took >= least_sample_seconds || found.times >= most_times) break;
       const double wanted = static_cast<double>(found.times) * 1.2 * least_sample_seconds / std::max(took, 1e-9);
       const auto most = std::min(found.times * 100, most_times);

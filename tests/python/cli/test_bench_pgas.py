@@ -114,13 +114,30 @@ def test_a_table_beside_what_was_published(kumihimo):
         (("shmem", "--shmem", "/nowhere.so"), "--shmem must be the path of an OpenSHMEM library"),
         (("coarrays", "--caf", "no_such_caf"), "--caf must name a Fortran compiler that is here"),
         (("fabric", "--fabric", "speed=9"), "options of remote memory are provider, engines, atomics and progress"),
-        (("own", "--bytes", "8"), "no network of this build has remote memory of its own"),
     ],
 )
 def test_what_is_refused_is_one_sentence(kumihimo, words, said):
     ended = kumihimo("bench", "pgas", *words)
     assert ended.code in (1, 2) and said in ended.err, ended.err + ended.out
     assert len(ended.err.strip().splitlines()) == 1
+
+
+def test_puts_into_our_own_remote_memory(kumihimo):
+    """Over libfabric, which joins ranks of one node, too. The target takes part while the origin puts."""
+    asked = ("--bytes", "8,64KiB", "--measures", "put,put_bandwidth,put_rate,barrier", "--seconds", "1ms")
+    ended = kumihimo("bench", "pgas", "own", *asked, "--json", timeout_seconds=120)
+    if ended.code != 0 and "libfabric" in ended.err:
+        pytest.skip(ended.err)
+    assert ended.code == 0, ended.err
+    rows = results(ended)
+    assert {row["measure"] for row in rows if row["right"]} == {"put", "put_bandwidth", "put_rate", "barrier"}
+
+
+def test_that_nothing_could_be_measured_is_an_error(kumihimo):
+    ended = kumihimo("bench", "pgas", "mpi", "--sync", "fence", "--measures", "put", "--bytes", "8")
+    assert ended.code == 1 and ended.out == ""
+    said = "nothing could be measured: this synchronisation ends no put before the target has the data"
+    assert said in ended.err.splitlines()[-1], ended.err
 
 
 def test_ctrl_c_leaves_no_process(tmp_path):

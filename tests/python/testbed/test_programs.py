@@ -189,3 +189,17 @@ def test_lu_looks_several_panels_ahead_over_a_network():
     for ahead in ("lookahead=1", "lookahead=8"):
         done = subprocess.run([*asked, ahead], capture_output=True, text=True, timeout=120 * PATIENCE)
         assert done.returncode == 0 and "PASSED" in done.stdout, done.stderr
+
+
+def test_puts_into_our_own_remote_memory_cross_a_network():
+    right("up", "2", "--rate", "1Gbit/s")
+    asked = ["--ranks", "2", "--bytes", "8,64KiB", "--measures", "put,put_bandwidth", "--seconds", "2ms", "--json"]
+    pgas = [COMMAND, "testbed", "run", "--", COMMAND, "bench", "pgas", "own", *asked]
+    done = subprocess.run(pgas, capture_output=True, text=True, timeout=120 * PATIENCE)
+    if "no headers of libfabric" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    rows = [row for row in json.loads(done.stdout)["results"] if row["place"] == "network"]
+    assert len(rows) == 4 and all(row["right"] for row in rows)
+    (wide,) = [row for row in rows if row["measure"] == "put_bandwidth" and row["bytes"] == 64 << 10]
+    assert wide["bytes_per_second"] < 1.3e8, "the link carries no more than 125 MB/s"

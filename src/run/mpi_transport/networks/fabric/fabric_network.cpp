@@ -2,9 +2,11 @@
 // only hands round the addresses of the ranks.
 #include "fabric/wire.hpp"
 #include "mpi_transport/networks/network.hpp"
+#include "mpi_transport/networks/rank_memory.hpp"
 
 #ifdef KUMIHIMO_LIBFABRIC
 #include "fabric/messages.hpp"
+#include "fabric/remote_memory.hpp"
 #include "shared_memory/node_segment.hpp"
 
 #include <fmt/format.h>
@@ -21,10 +23,18 @@ namespace kumihimo::mpi_transport {
 
 #ifndef KUMIHIMO_LIBFABRIC
 
-Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext&) {
+namespace {
+
+Error not_built() {
   return not_applicable("the network fabric is not in this build, which found no headers of libfabric", {},
                         "install libfabric-dev and build again, or use the network mpi");
 }
+
+} // namespace
+
+Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext&) { return not_built(); }
+
+Result<std::unique_ptr<RankMemory>> RankMemory::open(const mpi::Library&, mpi::Handle) { return not_built(); }
 
 #else
 
@@ -166,32 +176,88 @@ Result<std::shared_ptr<fabric::FabricPort>> open_port(fabric::PortOptions option
   return port_of_process(options);
 }
 
-} // namespace
+struct PortOfRanks {
+  std::shared_ptr<fabric::FabricPort> port;
+  fabric::FabricRanks ranks; // without a number of the network
+};
 
-// Every rank makes the same collective calls, whatever fails on it. Two threads may make networks at once: a number
-// that another communicator of some rank has is proposed again.
-Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext& context) {
+// Every rank makes the same collective calls, whatever fails on it.
+Result<PortOfRanks> open_port_of_ranks(const NetworkContext& context) {
   fabric::PortOptions options;
   options.provider.one_machine = TRY(is_one_machine(context));
   context.library.call.Comm_size(context.library.constants.comm_world, &options.provider.processes); // ever met
   Result<std::shared_ptr<fabric::FabricPort>> opened = open_port(options);
   const Status mine = opened ? Status(Nothing{}) : Status(opened.error());
   if (Status status = agree(context.library, context.communicator, mine); !status) return status.error();
-  const std::shared_ptr<fabric::FabricPort> port = *opened;
-  fabric::FabricRanks ranks = TRY(exchange_cards(context, *port));
+  fabric::FabricRanks ranks = TRY(exchange_cards(context, **opened));
+  return PortOfRanks{std::move(*opened), std::move(ranks)};
+}
+
+// The largest number that a rank proposes for the network between them.
+Result<std::uint32_t> agreed_number(const NetworkContext& context, fabric::FabricPort& port) {
+  const std::int64_t proposed = [&] {
+    const std::lock_guard lock(port.mutex());
+    return std::int64_t{port.propose_network()};
+  }();
+  int code = 0;
+  const std::int64_t most = largest(context, proposed, code);
+  if (Status status = context.library.check(code, "MPI_Allreduce"); !status) return status.error();
+  return static_cast<std::uint32_t>(most);
+}
+
+class FabricRankMemory final : public RankMemory {
+ public:
+  FabricRankMemory(const NetworkContext& context, PortOfRanks of, std::uint32_t network)
+      : library_(context.library), communicator_(context.communicator),
+        memory_(std::move(of.port), numbered(std::move(of.ranks), network)) {}
+
+  // As FabricNetwork::close().
+  ~FabricRankMemory() override {
+    mpi::Handle request = library_.constants.request_null;
+    const auto late = std::chrono::steady_clock::now() + longest_close;
+    for (bool has_asked = false; std::chrono::steady_clock::now() < late; std::this_thread::yield()) {
+      const bool is_drained = memory_.has_failed() || memory_.drained();
+      if (!has_asked && is_drained) has_asked = library_.call.Ibarrier(communicator_, &request) == 0;
+      int done = 0;
+      if (has_asked && (library_.call.Test(&request, &done, library_.constants.status_ignore) != 0 || done)) return;
+    }
+  }
+
+  transport::Transport& transport() override { return memory_; }
+
+ private:
+  static fabric::FabricRanks numbered(fabric::FabricRanks ranks, std::uint32_t network) {
+    ranks.network = network;
+    return ranks;
+  }
+
+  const mpi::Library& library_;
+  mpi::Handle communicator_;
+  fabric::FabricRemoteMemory memory_;
+};
+
+} // namespace
+
+// Two threads may make networks at once: a number that another communicator of some rank has is proposed again.
+Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext& context) {
+  PortOfRanks of = TRY(open_port_of_ranks(context));
   for (;;) {
+    of.ranks.network = TRY(agreed_number(context, *of.port));
+    auto made = std::make_unique<FabricNetwork>(context, of.port, of.ranks);
     int code = 0;
-    const std::int64_t proposed = [&] {
-      const std::lock_guard lock(port->mutex());
-      return std::int64_t{port->propose_network()};
-    }();
-    ranks.network = static_cast<std::uint32_t>(largest(context, proposed, code));
-    if (Status status = context.library.check(code, "MPI_Allreduce"); !status) return status.error();
-    auto made = std::make_unique<FabricNetwork>(context, port, ranks);
     const std::int64_t taken = largest(context, !made->attached(), code);
     if (Status status = context.library.check(code, "MPI_Allreduce"); !status) return status.error();
     if (taken == 0) return std::unique_ptr<MpiNetwork>(std::move(made));
   }
+}
+
+Result<std::unique_ptr<RankMemory>> RankMemory::open(const mpi::Library& library, mpi::Handle communicator) {
+  const NetworkContext context{library, communicator};
+  PortOfRanks of = TRY(open_port_of_ranks(context));
+  const std::uint32_t network = TRY(agreed_number(context, *of.port));
+  std::unique_ptr<RankMemory> made = std::make_unique<FabricRankMemory>(context, std::move(of), network);
+  library.call.Barrier(communicator); // all have it before the first message
+  return made;
 }
 
 #endif
