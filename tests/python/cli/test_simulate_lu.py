@@ -210,6 +210,10 @@ def test_a_case_prints_both_figures(kumihimo) -> None:
             ("--size", "1000000", "--set", "block=1", "--set", "panels=simulated"),
             "at most 500000 panels of all ranks together can be simulated (got 1000000)",
         ),
+        (
+            ("--size", "100000", *"--set block=1 --set grid=4x1 --set lookahead=8 --set panels=simulated".split()),
+            "at most 208333 panels of all ranks together can be simulated (got 400000)",
+        ),
     ],
 )
 def test_what_does_not_fit_is_one_sentence(kumihimo, words: tuple[str, ...], error: str) -> None:
