@@ -196,11 +196,7 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
   made.runner = variant.runner;
   made.split.static_share = variant.static_share;
   made.noise = TRY(tasks::parse_noise_pattern(request.option("noise"), "noise"));
-  if (const bool has_tasks = made.pivoting == LuVariant::Pivoting::tiles;
-      has_tasks && ranks > 1 && made.runner != LuVariant::Runner::own)
-    return not_applicable(fmt::format("{} runs on the threads of one rank", variant.name),
-                          fmt::format("{} ranks", ranks), "use --ranks 1 and --threads, or --variant tasks");
-  else if (!has_tasks && made.noise.length > 0)
+  if (made.pivoting != LuVariant::Pivoting::tiles && made.noise.length > 0)
     return not_applicable(fmt::format("{} takes no noise", variant.name), {}, "leave it out, or use --variant tasks");
   made.broadcast = request.option("broadcast");
   (void)TRY(Registry::standard().find(CollectiveKind::bcast, made.broadcast));

@@ -93,13 +93,13 @@ class TileMessages final : public tasks::TaskMessages {
 };
 
 Result<tasks::TaskLog> run(LuVariant::Runner runner, const tasks::TaskGraph& graph, int threads,
-                           const tasks::TaskWork& work, tasks::TaskMessages& messages) {
+                           const tasks::TaskWork& work, tasks::TaskMessages* messages) {
   switch (runner) {
-  case LuVariant::Runner::openmp: return tasks::run_by_openmp(graph, threads, work);
-  case LuVariant::Runner::tbb: return tasks::run_by_tbb(graph, threads, work);
+  case LuVariant::Runner::openmp: return tasks::run_by_openmp(graph, threads, work, messages);
+  case LuVariant::Runner::tbb: return tasks::run_by_tbb(graph, threads, work, messages);
   case LuVariant::Runner::own: break;
   }
-  return tasks::run_tasks(graph, threads, work, &messages);
+  return tasks::run_tasks(graph, threads, work, messages);
 }
 
 double busy_seconds(const tasks::TaskLog& log) {
@@ -215,7 +215,7 @@ Result<TaskRun> factor_by_tasks(LuFactorisation& factors, const LuProblem& probl
   const tasks::TaskWork noisy = noise.around(work);
   TileMessages messages(tiles, factors);
   noise.start();
-  made.log = TRY(run(request.runner, tiles.graph(), team, noisy, messages));
+  made.log = TRY(run(request.runner, tiles.graph(), team, noisy, processes.ranks() > 1 ? &messages : nullptr));
   if (Status s = check(made.log, tiles.graph(), request.runner == LuVariant::Runner::own); !s) return s.error();
   if (Status s = tiles.outcome(); !s) return s.error();
   factors.set_factored(tiles.pivots(), times_of(made.log, tiles));

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""lu on several ranks of this machine: depths of look-ahead, and schedules of tasks, each in interleaved rounds of one
-launch; and depths of look-ahead as simulate app lu predicts them on other machines.
+"""lu on several ranks of this machine: depths of look-ahead, and schedules of tasks without and with noise, each in
+interleaved rounds of one launch; and depths of look-ahead as simulate app lu predicts them on other machines.
 
-    .venv/bin/python bench/lu/on_ranks.py [--size 5000] [--rounds 6] [--parts lookahead,tasks,predicted]
+    .venv/bin/python bench/lu/on_ranks.py [--size 4000] [--rounds 5] [--parts lookahead,predicted,tasks,noise]
 
 One thread a rank, Open MPI. Seconds are medians; a ratio is the median over rounds of the time over that of the first
 row in the same round, with its range.
@@ -22,23 +22,32 @@ from kumihimo.processes import mpi
 GRIDS = ((2, "1x2"), (4, "2x2"), (4, "1x4"))
 DEPTHS = (1, 0, 2, 4)
 TASKS = (
-    ("rows", {"block": 96, "lookahead": 1}),
     ("tasks", {"block": 96, "group": 4, "static_share": 75}),
     ("tasks_static", {"block": 96, "group": 4}),
     ("tasks_dynamic", {"block": 96, "group": 1}),
     ("tasks_dynamic", {"block": 96, "group": 4}),
+    ("tasks_openmp", {"block": 96, "group": 1}),
+    ("tasks_tbb", {"block": 96, "group": 1}),
 )
+ROWS = ("rows", {"block": 96, "lookahead": 1})
+NOISE = "30ms/100ms"
 PREDICTED = (("fugaku", "4x4x4", 1, 20_000), ("reedbush-u", "16", 4, 20_000))
 PREDICTED_DEPTHS = (1, 0, 2, 4, 8)
 
 
-def compare(asked: argparse.Namespace, ranks: int, grid: str, rows: list[tuple[str, dict[str, int]]]) -> None:
+Rows = list[tuple[str, dict[str, int]]]
+
+
+def compare(asked: argparse.Namespace, ranks: int, grid: str, rows: Rows, noise: str = "") -> None:
     application = catalogue.find("lu")
-    problem = launches.AppProblem(application, str(asked.size), {"grid": grid}, "", most_iterations=1)
+    options = {"grid": grid} | ({"noise": noise} if noise else {})
+    problem = launches.AppProblem(application, str(asked.size), options, "", most_iterations=1)
     candidates = [catalogue.AppCandidate(variant, tuple(sorted(values.items()))) for variant, values in rows]
     resources = launches.Resources(ranks, 1, mpi.choose("openmpi"))
     runs = launches.run(problem, candidates, resources, turns=asked.rounds, check=False, in_order=True).results
-    print(f"\n{ranks} ranks, {grid}:\n\n| | seconds | / the first | range |\n|---|---|---|---|")
+    told = f", noise {noise}" if noise else ""
+    print(f"\n{ranks} ranks, {grid}{told}, {asked.rounds} rounds:\n")
+    print("| | seconds | / the first | range |\n|---|---|---|---|")
     seconds = [
         [run["seconds"] for run in runs if (run["variant"], run["parameters"]) == (variant, values)]
         for variant, values in rows
@@ -58,7 +67,12 @@ def lookahead(asked: argparse.Namespace) -> None:
 
 
 def tasks(asked: argparse.Namespace) -> None:
-    compare(asked, 2, "1x2", list(TASKS))
+    compare(asked, 2, "1x2", [*TASKS, ROWS])
+    compare(asked, 2, "2x1", [TASKS[0], ROWS])
+
+
+def noise(asked: argparse.Namespace) -> None:
+    compare(asked, 2, "1x2", list(TASKS), NOISE)
 
 
 def predicted(asked: argparse.Namespace) -> None:
@@ -77,11 +91,11 @@ def predicted(asked: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, default=5000)
-    parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--parts", default="lookahead,tasks,predicted")
+    parser.add_argument("--size", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--parts", default="lookahead,predicted,tasks,noise")
     asked = parser.parse_args()
-    parts = {"lookahead": lookahead, "tasks": tasks, "predicted": predicted}
+    parts = {"lookahead": lookahead, "tasks": tasks, "noise": noise, "predicted": predicted}
     for part in asked.parts.split(","):
         parts[part](asked)
 

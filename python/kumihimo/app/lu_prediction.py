@@ -21,7 +21,7 @@ MEASURED_ROWS = 3000
 RUNS = 3
 BUSY_SHARE = 0.6  # of the peak: a BLAS library's DGEMM alone reaches more
 MOST_ROWS = 100_000_000
-MOST_PANELS = 500_000  # of all ranks together that are simulated: half a gigabyte of operations
+MOST_PANELS = 500_000  # of all ranks together that are simulated, one ahead: half a gigabyte of operations
 MOST_STEPS = 2_000_000_000  # of the recurrence, panels times columns of the grid: a minute
 RECURRENCE_ERROR = 0.02  # largest difference from flow: tests/python/cli/test_simulate_lu.py
 SETTINGS = ("block", "grid", "lookahead", "panels", "speeds")
@@ -65,10 +65,18 @@ class LuQuestion:
 
     def is_simulated(self, ranks: int) -> bool:
         """Or by the recurrence."""
-        return self.panels == "simulated" or (self.panels == "auto" and self.panels_of(ranks) <= MOST_PANELS)
+        return self.panels == "simulated" or (
+            self.panels == "auto" and self.panels_of(ranks) <= self.most_panels(ranks)
+        )
 
     def panels_of(self, ranks: int) -> int:
         return ranks * ceil(self.rows / self.block)
+
+    def most_panels(self, ranks: int) -> int:
+        """Of as many operations as MOST_PANELS with a look-ahead of 1. For a panel each rank of a row has an update and
+        two messages; its owner factors it, and updates its column once for each panel of the look-ahead."""
+        q = grid_of(self, ranks)[1]
+        return MOST_PANELS * (3 * q + 2) // (3 * q + 1 + max(1, self.lookahead))
 
 
 def peaks_of(text: str) -> tuple[float, ...]:
@@ -171,8 +179,8 @@ def check(asked: LuQuestion, ranks: int) -> None:
     if asked.rows < max(grid):
         raise wrong_value(f"--size must be at least {max(grid)} on a grid of {grid[0]}x{grid[1]}", asked.rows)
     panels = asked.panels_of(ranks)
-    if asked.panels == "simulated" and panels > MOST_PANELS:
-        rule = f"at most {MOST_PANELS} panels of all ranks together can be simulated"
+    if asked.panels == "simulated" and panels > (most := asked.most_panels(ranks)):
+        rule = f"at most {most} panels of all ranks together can be simulated"
         raise wrong_value(rule, panels, "use --set panels=recurrence, or a larger --set block=N")
     steps = ceil(asked.rows / asked.block) * grid[1]
     if steps > MOST_STEPS:

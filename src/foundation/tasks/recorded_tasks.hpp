@@ -34,11 +34,10 @@ class RecordedTasks {
     });
   }
 
-  // By thread 0.
+  // By the caller of the run.
   void message_began(TaskId task) { began_[task] = measure::now_ns() - start_; }
   void message_ended(TaskId task) {
-    of_thread_[0].events.push_back(
-        {.task = task, .thread = no_thread, .begin = began_[task], .end = measure::now_ns() - start_});
+    messages_.push_back({.task = task, .thread = no_thread, .begin = began_[task], .end = measure::now_ns() - start_});
   }
 
   // What it throws, which may not leave a thread, ends the run, and log() throws it.
@@ -66,7 +65,7 @@ class RecordedTasks {
   Result<TaskLog> log(const TaskGraph& graph) {
     if (thrown_) std::rethrow_exception(thrown_);
     if (error_) return *error_;
-    TaskLog log{.threads = static_cast<int>(of_thread_.size()), .events = {}, .end = measure::now_ns() - start_};
+    TaskLog log{.threads = static_cast<int>(of_thread_.size()), .events = messages_, .end = measure::now_ns() - start_};
     for (const OfThread& each : of_thread_) log.events.insert(log.events.end(), each.events.begin(), each.events.end());
     std::ranges::stable_sort(log.events, {}, &TaskEvent::begin);
     add_waits(log, graph);
@@ -82,6 +81,7 @@ class RecordedTasks {
   std::vector<OfThread> of_thread_;
   std::int64_t start_;
   std::map<TaskId, std::int64_t> began_; // messages
+  std::vector<TaskEvent> messages_;      // that have ended
   std::atomic<bool> has_failed_ = false;
   std::mutex mutex_; // of what follows
   std::optional<Error> error_;

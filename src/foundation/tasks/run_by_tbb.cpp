@@ -1,3 +1,4 @@
+#include "tasks/callers_messages.hpp"
 #include "tasks/recorded_tasks.hpp"
 #include "tasks/run_tasks.hpp"
 #include "threads/team.hpp"
@@ -15,44 +16,75 @@ namespace kumihimo::tasks {
 #ifdef KUMIHIMO_TBB
 namespace {
 
-using TaskNode = tbb::flow::continue_node<tbb::flow::continue_msg>;
+using tbb::flow::continue_msg;
+using TaskNode = tbb::flow::continue_node<continue_msg>;
 
-void run_flow_graph(const TaskGraph& graph, const CriticalPaths& paths, RecordedTasks& tasks) {
-  tbb::flow::graph flow;
-  std::deque<TaskNode> nodes; // which cannot move
-  for (TaskId id = 0; id < graph.size(); ++id) {
-    const auto priority =
-        static_cast<tbb::flow::node_priority_t>(1 + graph.size() - paths.urgency[static_cast<std::size_t>(id)]);
-    const auto body = [&tasks, id](const tbb::flow::continue_msg&) {
-      tasks.run(id, tbb::this_task_arena::current_thread_index());
-      return tbb::flow::continue_msg();
-    };
-    nodes.emplace_back(flow, body, priority);
-    for (const TaskId each : graph.before(id))
-      tbb::flow::make_edge(nodes[static_cast<std::size_t>(each)], nodes.back());
+class FlowGraph {
+ public:
+  FlowGraph(const TaskGraph& graph, const CriticalPaths& paths, RecordedTasks& tasks, CallersMessages* messages)
+      : graph_(graph), tasks_(tasks), messages_(messages), arrivals_(static_cast<std::size_t>(graph.size())) {
+    for (TaskId id = 0; id < graph.size(); ++id) {
+      const auto priority =
+          static_cast<tbb::flow::node_priority_t>(1 + graph.size() - paths.urgency[static_cast<std::size_t>(id)]);
+      nodes_.emplace_back(
+          flow_, [this, id](const continue_msg&) { return run(id), continue_msg(); }, priority);
+      if (is_message(id)) arrivals_[static_cast<std::size_t>(id)].emplace(flow_);
+      for (const TaskId each : graph.before(id)) {
+        const auto from = static_cast<std::size_t>(each);
+        if (is_message(each))
+          tbb::flow::make_edge(*arrivals_[from], nodes_.back());
+        else
+          tbb::flow::make_edge(nodes_[from], nodes_.back());
+      }
+    }
   }
-  for (TaskId id = 0; id < graph.size(); ++id)
-    if (graph.before(id).empty()) nodes[static_cast<std::size_t>(id)].try_put(tbb::flow::continue_msg());
-  flow.wait_for_all();
-}
+
+  void run_all() {
+    for (TaskId id = 0; id < graph_.size(); ++id)
+      if (graph_.before(id).empty()) nodes_[static_cast<std::size_t>(id)].try_put(continue_msg());
+    flow_.wait_for_all();
+  }
+
+ private:
+  bool is_message(TaskId id) const { return graph_.task(id).owner == no_thread; }
+  void run(TaskId id) {
+    if (!is_message(id)) return tasks_.run(id, tbb::this_task_arena::current_thread_index());
+    flow_.reserve_wait();
+    messages_->put(id, [this, id] {
+      arrivals_[static_cast<std::size_t>(id)]->try_put(continue_msg());
+      flow_.release_wait();
+    });
+  }
+
+  const TaskGraph& graph_;
+  RecordedTasks& tasks_;
+  CallersMessages* messages_;
+  tbb::flow::graph flow_;
+  std::deque<TaskNode> nodes_;                                                  // which cannot move
+  std::deque<std::optional<tbb::flow::broadcast_node<continue_msg>>> arrivals_; // of messages
+};
 
 } // namespace
 
 // In a thread apart: workers that the caller's thread starts would be bound to its processor.
-Result<TaskLog> run_by_tbb(const TaskGraph& graph, int threads, const TaskWork& work) {
+Result<TaskLog> run_by_tbb(const TaskGraph& graph, int threads, const TaskWork& work, TaskMessages* messages) {
   const CriticalPaths paths(graph);
-  std::optional<RecordedTasks> tasks;
-  threads::run_apart(1, [&] {
+  RecordedTasks tasks(work, threads);
+  const auto run = [&](CallersMessages* callers) {
     const tbb::global_control most(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
     tbb::task_arena arena(threads);
-    arena.initialize();
-    tasks.emplace(work, threads);
-    arena.execute([&] { run_flow_graph(graph, paths, *tasks); });
-  });
-  return tasks->log(graph);
+    arena.execute([&] { FlowGraph(graph, paths, tasks, callers).run_all(); });
+  };
+  if (messages) {
+    CallersMessages callers(tasks, *messages);
+    callers.poll_beside(1, [&] { run(&callers); });
+  } else {
+    threads::run_apart(1, [&] { run(nullptr); });
+  }
+  return tasks.log(graph);
 }
 #else
-Result<TaskLog> run_by_tbb(const TaskGraph&, int, const TaskWork&) {
+Result<TaskLog> run_by_tbb(const TaskGraph&, int, const TaskWork&, TaskMessages*) {
   return not_applicable("this build has no oneTBB", {}, "install it (Debian: libtbb-dev) and build again");
 }
 #endif

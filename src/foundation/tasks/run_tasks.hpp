@@ -13,7 +13,8 @@
 namespace kumihimo::tasks {
 
 // The tasks of a graph that no thread owns: messages, which begin when what they wait for has ended, and end when they
-// have come. Called by thread 0, which is the caller, between its tasks and while it waits. An error ends the run.
+// have come. Called by the caller of the run. With run_tasks() that is thread 0, between its tasks and while it waits;
+// the other runtimes have threads apart, beside which it polls. An error ends the run.
 class TaskMessages {
  public:
   virtual ~TaskMessages() = default;
@@ -30,9 +31,10 @@ Result<TaskLog> run_tasks(const TaskGraph& graph, int threads, const TaskWork& w
 
 // The same by tasks of OpenMP with `depend` clauses. It follows the order of critical paths where the environment has
 // OMP_MAX_TASK_PRIORITY.
-Result<TaskLog> run_by_openmp(const TaskGraph& graph, int threads, const TaskWork& work);
+Result<TaskLog> run_by_openmp(const TaskGraph& graph, int threads, const TaskWork& work,
+                              TaskMessages* messages = nullptr);
 
 // The same by a flow graph of oneTBB, in threads of its own on any processor. Error: this build has no TBB.
-Result<TaskLog> run_by_tbb(const TaskGraph& graph, int threads, const TaskWork& work);
+Result<TaskLog> run_by_tbb(const TaskGraph& graph, int threads, const TaskWork& work, TaskMessages* messages = nullptr);
 
 } // namespace kumihimo::tasks

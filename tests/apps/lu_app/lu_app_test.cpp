@@ -264,7 +264,8 @@ TEST_F(LuOverRanks, TasksOnAnyGridHaveTheGoldenPivots) {
   const auto draw = [&](std::int64_t from, std::int64_t to) {
     return std::uniform_int_distribution<std::int64_t>(from, to)(random);
   };
-  for (const char* variant : {"tasks", "tasks_static", "tasks_dynamic"})
+  const std::string_view no_tbb = "this build has no oneTBB; install it (Debian: libtbb-dev) and build again";
+  for (const char* variant : {"tasks", "tasks_static", "tasks_dynamic", "tasks_openmp", "tasks_tbb"})
     for (int round = 0; round < 8; ++round) {
       const std::int64_t p = draw(1, 4), q = draw(1, 8 / p), n = draw(std::max(p, q), 90), block = draw(1, 24);
       const json options = {{"grid", fmt::format("{}x{}", p, q)},
@@ -274,6 +275,7 @@ TEST_F(LuOverRanks, TasksOnAnyGridHaveTheGoldenPivots) {
       const Result<json> found =
           run(task_of(variant, n, options, {{"block", block}}), static_cast<std::int32_t>(p * q), random());
       const std::string at = fmt::format("{} on {}x{}, {} rows in blocks of {}", variant, p, q, n, block);
+      if (!found && found.error().sentence() == no_tbb) continue;
       ASSERT_TRUE(found.ok()) << at << ": " << found.error().sentence();
       EXPECT_TRUE((*found)["checked"]["right"]) << at << (*found)["checked"];
       EXPECT_EQ((*found)["checked"]["different_pivots"], 0) << at;
@@ -359,16 +361,6 @@ TEST_F(LuOverRanks, ATimelineHasTheThreadsOfAllRanks) {
       EXPECT_EQ(runs[task], is_message ? 0 : 1) << timeline["tasks"][task];
     }
     EXPECT_EQ(timeline["kinds"].size(), kinds);
-  }
-}
-
-TEST_F(LuOverRanks, OtherRunnersOfTasksHaveOneRank) {
-  for (const char* variant : {"tasks_openmp", "tasks_tbb"}) {
-    const Result<json> ranks = run(task_of(variant, 40, json::object()), 2);
-    ASSERT_FALSE(ranks.ok());
-    EXPECT_EQ(ranks.error().sentence(), fmt::format("{} runs on the threads of one rank (got 2 ranks); use --ranks 1 "
-                                                    "and --threads, or --variant tasks",
-                                                    variant));
   }
 }
 

@@ -25,10 +25,7 @@ std::shared_ptr<const blas::Blas> one_thread_blas() {
   return nullptr;
 }
 
-using Schedule = Result<tasks::TaskLog> (*)(const tasks::TaskGraph&, int, const tasks::TaskWork&);
-Result<tasks::TaskLog> run_own(const tasks::TaskGraph& graph, int threads, const tasks::TaskWork& work) {
-  return tasks::run_tasks(graph, threads, work);
-}
+using Schedule = Result<tasks::TaskLog> (*)(const tasks::TaskGraph&, int, const tasks::TaskWork&, tasks::TaskMessages*);
 
 struct Tiles {
   Tiles(const TestMatrix& matrix, std::int64_t block) : n(matrix.size()), leading(n + 3), block(block) {
@@ -66,19 +63,19 @@ TEST(TiledLu, HasThePivotsAndFactorsOfTheSequentialTournament) {
     const TestMatrix matrix(MatrixKind::random, n, 7);
     const golden::Factors expected = sequential(matrix, block);
     std::optional<std::vector<double>> first;
-    for (const Schedule run : {&run_own, &tasks::run_by_openmp, &tasks::run_by_tbb})
+    for (const Schedule run : {&tasks::run_tasks, &tasks::run_by_openmp, &tasks::run_by_tbb})
       for (const int threads : {1, 2, 3})
         for (const TiledFactorisation::Split& split :
              {TiledFactorisation::Split{0.0, 1, 1}, {0.5, 2, 1}, {1.0, 3, 1}, {0.3, 1, 2}}) {
           Tiles tiles(matrix, block);
           TiledFactorisation factors(tiles.view(), *blas, threads, split);
-          const Result<tasks::TaskLog> log =
-              run(factors.graph(), threads, [&](tasks::TaskId id, int thread) { return factors.run(id, thread); });
+          const Result<tasks::TaskLog> log = run(
+              factors.graph(), threads, [&](tasks::TaskId id, int thread) { return factors.run(id, thread); }, nullptr);
           if (!log) {
             ASSERT_EQ(log.error().kind, Error::Kind::not_applicable) << log.error().sentence();
             continue;
           }
-          const Status checked = tasks::check(*log, factors.graph(), run == &run_own);
+          const Status checked = tasks::check(*log, factors.graph(), run == &tasks::run_tasks);
           ASSERT_TRUE(checked.ok()) << checked.error().sentence();
           EXPECT_EQ(factors.pivots(), expected.pivots) << n << " rows, " << threads << " threads";
           const std::vector<double> lu = tiles.factors(factors.pivots());
@@ -116,11 +113,11 @@ TEST(TiledLu, ASingularMatrixEndsTheRun) {
   const auto blas = one_thread_blas();
   if (!blas) GTEST_SKIP() << "no BLAS library";
   const TestMatrix matrix(MatrixKind::singular, 40, 1);
-  for (const Schedule run : {&run_own, &tasks::run_by_openmp}) {
+  for (const Schedule run : {&tasks::run_tasks, &tasks::run_by_openmp}) {
     Tiles tiles(matrix, 8);
     TiledFactorisation factors(tiles.view(), *blas, 2, {0.5, 4, 1});
-    const Result<tasks::TaskLog> log =
-        run(factors.graph(), 2, [&](tasks::TaskId id, int thread) { return factors.run(id, thread); });
+    const Result<tasks::TaskLog> log = run(
+        factors.graph(), 2, [&](tasks::TaskId id, int thread) { return factors.run(id, thread); }, nullptr);
     ASSERT_FALSE(log.ok());
     EXPECT_EQ(log.error().sentence(), "the matrix is singular: column 20 has no pivot (got 0); use another matrix");
     EXPECT_EQ(log.error().kind, Error::Kind::failed);

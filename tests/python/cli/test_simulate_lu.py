@@ -16,6 +16,7 @@ from kumihimo.collectives.arguments import Ranks
 from kumihimo.predict import models, simulation
 
 MACHINE = ("simulate", "app", "lu", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "1")
+DEEP = ("--set", "block=1", "--set", "grid=4x1", "--set", "lookahead=8", "--set", "panels=simulated")
 RATES = LuRates(block=50, updates=5e10, panels=2e10, solution=2e9, move_seconds=0.0, blas="some BLAS")
 
 
@@ -209,6 +210,10 @@ def test_a_case_prints_both_figures(kumihimo) -> None:
         (
             ("--size", "1000000", "--set", "block=1", "--set", "panels=simulated"),
             "at most 500000 panels of all ranks together can be simulated (got 1000000)",
+        ),
+        (
+            ("--size", "100000", *DEEP),
+            "at most 208333 panels of all ranks together can be simulated (got 400000)",
         ),
     ],
 )
