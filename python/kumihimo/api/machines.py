@@ -81,6 +81,15 @@ class Machine:
         _ = job.native  # so that what is wrong is said here
         return job
 
+    def with_topology(self, topology: str, name: str) -> Machine:
+        """A machine with the same numbers on another network. `topology`: the lines below [topology] of a machine file,
+        such as 'family = "torus"' and 'shape = "8x8"' (docs/machines.md).
+
+        Raises BadInput where the lines are wrong or the numbers do not fit them.
+        """
+        head = f'name = "{name}"\nsummary = "{self.name} on another network"\n[topology]\n{topology}\n'
+        return machine_of_text(head + self.native.numbers_to_toml(), name)
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers with their units and sources, as `kumihimo machine show --json` has them."""
         return dict(json.loads(self.native.to_json()))
