@@ -199,7 +199,7 @@ def best(
     offloaded = {each.name for each in _collectives.variants(collective) if each.offloads} if runnable else set()
     left = [each for each in found if each.algorithm not in offloaded]
     if not left:
-        raise none_fits(list(found.not_applicable))
+        raise none_fits([dict(each) for each in found.not_applicable])
     return min(left, key=lambda each: each.seconds)
 
 

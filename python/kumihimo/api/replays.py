@@ -94,7 +94,7 @@ def replay(
     is_workload = sources.is_workload(name)
     read = catalogue.asked(name, ranks or asked.slots()).trace() if is_workload else sources.trace_of(name)
     source, new_grid = sources.extrapolated(read, None if is_workload else ranks, grid, to_grid, scaling)
-    model_of = asked.on(read.graphs.ranks if source is None else source.ranks)
+    model_of = asked.on(source.ranks if source is not None else read.graphs.ranks if read.graphs is not None else 0)
     words = [f"{speed:.12g}", *(f"{region}={value:.12g}" for region, value in (region_speed or {}).items())]
     general, of_regions = sources.speeds(words, read)
     by_collective = [f"{kind}={algorithm}" for kind, algorithm in (algorithms or {}).items()]
