@@ -59,6 +59,14 @@ class TestNames:
         assert done.stdout.strip() == "[]"
 
 
+def test_the_reference_is_up_to_date(repository):
+    from kumihimo.api import reference
+
+    page = (repository / "docs" / "python.md").read_text(encoding="utf-8")
+    assert page == reference.updated(page), "run scripts/document"
+    assert all(f"### kumihimo.{name}" in page for names in library.LIBRARY.values() for name in names)
+
+
 class TestVerify:
     @pytest.mark.parametrize(
         ("words", "arguments"),
