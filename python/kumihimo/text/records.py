@@ -43,7 +43,7 @@ def frame_of(rows: Iterable[Mapping[str, Any]]) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise failed("to_frame() needs pandas", "it is not installed", "pip install pandas") from None
+        raise failed("to_frame() needs pandas", "it is not installed", "pip install kumihimo[frames]") from None
     return pandas.DataFrame(list(rows))
 
 
@@ -52,5 +52,5 @@ def array_of(values: Any, dtype: str, shape: tuple[int, ...] | None = None) -> n
     try:
         import numpy
     except ImportError:
-        raise failed("an array needs numpy", "it is not installed", "pip install numpy") from None
+        raise failed("an array needs numpy", "it is not installed", "pip install kumihimo[frames]") from None
     return numpy.asarray(values, dtype) if shape is None else numpy.zeros(shape, dtype)

@@ -204,6 +204,21 @@ def exchange(folder, expected_from: int) -> str:
     return own.write(folder / "own.txt")
 
 
+class TestFrames:
+    def test_a_row_for_each_result(self, monkeypatch):
+        """With what pandas is given, so that the test needs no pandas."""
+        monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=list))
+        found = library.verify("bcast", "2x2", bytes=64)
+        assert found.to_frame() == [each.to_dict() for each in found]
+        times = library.simulate("bcast", SMALL.job("2x2x1"), bytes=8)
+        assert [row["seconds"] for row in times.to_frame()] == [each.seconds for each in times]
+
+    def test_without_pandas_it_is_said_what_to_do(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(library.Failed, match=r"to_frame\(\) needs pandas: .*; pip install kumihimo\[frames\]"):
+            library.verify("bcast", "2x2", bytes=64).to_frame()
+
+
 class TestPlace:
     def test_the_result_is_that_of_the_verb(self, capsys):
         told = printed(capsys, "place", "--traffic", "halo:4x4x4:27", "--shape", "2x4x8", "--effort", "fast")
