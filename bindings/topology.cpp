@@ -82,11 +82,11 @@ void bind_torus(nb::module_& m) {
           "is_link", [](const Torus& t, std::int64_t link) { return t.is_link(LinkId{link}); }, "link"_a)
       .def(
           "route", [](const Torus& t, std::int32_t from, std::int32_t to) { return link_numbers(t, from, to); },
-          "from"_a, "to"_a, "The links that a message crosses, in order.")
+          "from_"_a, "to"_a, "The links that a message crosses, in order.")
       .def(
           "distance",
           [](const Torus& t, std::int32_t from, std::int32_t to) { return t.distance(NodeId{from}, NodeId{to}); },
-          "from"_a, "to"_a, "Hops.")
+          "from_"_a, "to"_a, "Hops.")
       .def(
           "ends",
           [](const Torus& t, std::int64_t link) {

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from kumihimo import _machine, _placement, _predict, _topology, _traffic
-from kumihimo.place import sources
+from kumihimo.mapping import sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build/bench/placement"

@@ -5,27 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from kumihimo import _machine
+from kumihimo.api.loading import THIS_MACHINE, load, search
 from kumihimo.processes import allocation
-from kumihimo.processes.package_files import folder
-from kumihimo.text.errors import errors_of_this_machine, wrong_value
+from kumihimo.text.errors import wrong_value
 
-THIS_MACHINE = "this-machine"
-
-
-def search() -> list[Path]:
-    """Where machines are looked for by name."""
-    return [folder("machines")]
-
-
-@errors_of_this_machine()
-def load(name: str) -> _machine.Machine:
-    """A described machine by name, or from the path of its file; this machine, measured now."""
-    if name == THIS_MACHINE:
-        from kumihimo.tune.bench.calibration import this_machine
-
-        return this_machine()
-    return _machine.load(name, search())
+__all__ = ["THIS_MACHINE", "hosts_of_job", "load", "of_job", "search"]
 
 
 def of_job() -> str | None:

@@ -13,9 +13,11 @@ import click
 import typer
 from click.core import ParameterSource
 
-from kumihimo import _collectives, _schedule
+from kumihimo import _collectives
 from kumihimo.cli import paths
 from kumihimo.collectives import arguments
+from kumihimo.collectives import given as given_options
+from kumihimo.collectives.given import GivenOption
 from kumihimo.text.durations import parse_duration
 from kumihimo.text.errors import wrong_value
 from kumihimo.text.sizes import parse_size
@@ -144,60 +146,39 @@ OF_PROGRAMS = ("collective", "shape", "ranks", "ranks_per_node", "as_json")
 def refuse_beside_programs(*taken: str) -> None:
     """Refuses what the command line gives and programs that are no collective do not heed. `taken`: the arguments of
     the verb, beside those of OF_PROGRAMS, that they do."""
-    for option, got in _given_on_command_line():
-        if option.name not in (*OF_PROGRAMS, *taken):
-            raise wrong_value(f"halo exchanges and program files take no {option.opts[0]}", got, "leave it out")
+    given_options.refuse_beside_programs(given(), (*OF_PROGRAMS, *taken))
 
 
 def refuse_beside(reason: str, *refused: str) -> None:
     """Refuses these arguments of the verb where the command line gives them. `reason`: why, before "takes no --x"."""
-    for option, got in _given_on_command_line():
-        if option.name in refused:
-            raise wrong_value(f"{reason} takes no {max(option.opts, key=len)}", got, "leave it out")
+    given_options.refuse(given(), f"{reason} takes", refused)
 
 
 def refuse_all_but(reason: str, *taken: str) -> None:
     """Refuses all that the command line gives but these arguments of the verb."""
-    for option, got in _given_on_command_line():
-        if option.name not in taken:
-            raise wrong_value(f"{reason} takes no {max(option.opts, key=len)}", got, "leave it out")
+    given_options.refuse_all_but(given(), f"{reason} takes", taken)
 
 
 def refuse_beside_model(model: str, subject: str) -> None:
     """Refuses a model that does not accept the subject, and what the command line gives and it does not understand."""
     from kumihimo.predict import models  # with all models: not at the start of each verb
 
-    models.check(model, subject)
-    for option, got in _given_on_command_line():
-        if refused := models.not_understood(model, subject, option.name, max(option.opts, key=len), got):
-            raise refused
+    models.refuse(model, subject, given())
 
 
 def refuse_beside_collective(collective: str) -> None:
-    """Refuses what the command line gives and this collective does not have: data, an operation, a form in place or
-    with different counts, neighbours."""
-    row = _schedule.meaning(collective)
-    data = "" if row.moves_data else "moves no data"
-    has_not = {
-        **dict.fromkeys(("count", "bytes_", "sizes", "type_"), data),
-        "operation": "" if row.reduces else "reduces nothing",
-        "in_place": data or ("" if row.may_be_in_place else "has no in-place form"),
-        "counts": data or ("" if row.has_irregular_form else "has no form with different counts"),
-        "neighbours": "" if row.of_neighbours else "has no neighbours",
-    }
-    for option, got in _given_on_command_line():
-        if has_not.get(option.name):
-            raise wrong_value(f"{collective} {has_not[option.name]} and takes no {option.opts[0]}", got, "leave it out")
+    """Refuses what the command line gives and this collective does not have."""
+    given_options.refuse_beside_collective(given(), collective)
 
 
-def _given_on_command_line() -> Iterator[tuple[click.Parameter, object]]:
-    """Each with its value, joined if it was repeated; None: a flag."""
+def given() -> Iterator[GivenOption]:
+    """What the command line gives, values joined if an option was repeated."""
     context = click.get_current_context()
     for option in context.command.params:
         if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             value = context.params[option.name]
             value = ", ".join(map(str, value)) if isinstance(value, tuple) else value
-            yield option, None if value is True else value
+            yield GivenOption(option.name, max(option.opts, key=len), None if value is True else value)
 
 
 def with_parameters(*, hints: bool = False) -> Callable[[Callable], Callable]:

@@ -160,10 +160,6 @@ def print_line(line: str, indent: str = "") -> None:
     print("\n".join(wrapped(line, shutil.get_terminal_size().columns, indent)) if terminal else indent + line)
 
 
-def reasons(passed_over: list[dict]) -> list[str]:
-    return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
-
-
 def print_noise(result: dict) -> None:
     """Of a prediction, if it has any."""
     if "noise" in result:

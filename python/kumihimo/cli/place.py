@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,9 +13,9 @@ from kumihimo import _mapping, _placement
 from kumihimo.cli import machines, options, output, progress, terminal
 from kumihimo.cli.options import option
 from kumihimo.collectives import arguments
+from kumihimo.mapping import outcome, outputs, page, request, search
+from kumihimo.mapping.request import PlaceRequest
 from kumihimo.network.placement import Placed
-from kumihimo.place import outcome, outputs, page, request
-from kumihimo.place.request import PlaceRequest
 from kumihimo.predict import simulation
 from kumihimo.processes import allocation
 from kumihimo.text import odd_bytes, quantities
@@ -169,20 +168,15 @@ def command(
 
 def searched(wanted: PlaceRequest, limit: float | None) -> tuple[int, _mapping.Mapping, dict]:
     """The exit code, what was found, and how long it took."""
-    began, cpu = time.perf_counter(), time.process_time()
-    run = wanted.start()
+    run = search.MappingSearch(wanted)
     interruption = progress.Interruption()
     with interruption, search_bar() as shown:
-        while not run.wait(progress.POLL_SECONDS):
-            shown(run.progress())
-            if limit is not None and time.perf_counter() - began > limit:
-                run.stop()
+        run.wait(limit, shown)
     if interruption.code:
         run.stop()
         output.message("interrupted; the best placement so far is kept")
     found = progress.run_interruptible(run.result)
-    seconds = time.perf_counter() - began, time.process_time() - cpu
-    return interruption.code, found, dict(zip(("search_seconds", "search_cpu_seconds"), seconds))
+    return interruption.code, found, run.seconds()
 
 
 @contextmanager

@@ -147,7 +147,7 @@ def replay_on(
 ) -> tuple[dict, list[str]]:
     from kumihimo.cli import replay as replays
     from kumihimo.cli.replay_models import ReplayRequest
-    from kumihimo.predict.replay import choices
+    from kumihimo.predict.replay import choices, outcome, sources
     from kumihimo.predict.replay import study as replay_study
 
     if not 0 < speed < math.inf:
@@ -158,15 +158,15 @@ def replay_on(
             output.write(path, text)
         request = ReplayRequest("flow", str(path))
         request.check()
-        of_workload = replays.is_workload(trace)
-        read = replays.trace_of_workload(trace, ranks) if of_workload else replays.trace_of(trace)
-        source, grid = replays.extrapolated(read, None if of_workload else ranks, None, None, "weak")
+        of_workload = sources.is_workload(trace)
+        read = replays.trace_of_workload(trace, ranks) if of_workload else sources.trace_of(trace, options.given())
+        source, grid = sources.extrapolated(read, None if of_workload else ranks, None, None, "weak")
         on = request.on(read.graphs.ranks if source is None else source.ranks)
         question = replay_study.ReplayQuestion(read, source, on, choices.Wished.read([], None), speed, {})
         run = study.run_on(asked, found, on.setting.job.slots.nodes)
         prediction = progress.run_interruptible(lambda: replay_study.predict(question))
     energy = run.power * prediction.seconds
-    result = replays.as_object(prediction, [], trace) | grid | {"run": {**vars(run), "joules": energy}}
+    result = outcome.as_object(prediction, [], trace) | grid | {"run": {**vars(run), "joules": energy}}
     title = "Replay on the projected machine"
     return result, ["", title, *replays.lines(result, prediction), run_line(asked, found, run, energy)]
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kumihimo.cli import machines, options, output, progress, simulate_faults
 from kumihimo.cli.options import argument, option
 from kumihimo.text import quantities
-from kumihimo.text.errors import missing, wrong_value
 
 if TYPE_CHECKING:
-    from kumihimo import _replay
-    from kumihimo.predict.replay.models import ReplayModel
     from kumihimo.predict.replay.study import Change, Replay, ReplayQuestion
     from kumihimo.predict.replay.trace import Trace
 
 MOST_SITES = 12  # rows of the table
-MOST_RANKS = 2**20
 LEAST_LOSS = 0.005  # for which there is advice
 LATEST = 10  # ranks that --by-rank shows
 ADVICE = {
@@ -32,8 +26,6 @@ ADVICE = {
 
 
 OF_LOGGP, OF_PACKET = "Model loggp (LogGOPS)", "Model packet"
-GOAL, WORKLOAD = "goal:", "workload:"
-NOT_OF_GOAL = ("ranks", "grid", "to_grid", "scaling", "algorithm", "wisdom")
 
 
 def command(
@@ -97,7 +89,7 @@ def command(
     kumihimo replay trace --machine fugaku --what-if
     """
     from kumihimo.cli.replay_models import ReplayRequest
-    from kumihimo.predict.replay import choices, study
+    from kumihimo.predict.replay import choices, sources, study
 
     of_job = None if machine or loggops or shape or box or ranks_per_node else machines.of_job()
     machine, whole = machine or of_job, of_job is not None and ranks is None
@@ -108,10 +100,14 @@ def command(
         packet_bytes, buffer_packets, packet_seed, dies or [], slow or [], whole,
     )  # fmt: skip
     asked.check()
-    read, ranks = (trace_of_workload(trace, ranks), None) if is_workload(trace) else (trace_of(trace), ranks)
-    source, new_grid = extrapolated(read, ranks, grid, to_grid, scaling)
+    read, ranks = (
+        (trace_of_workload(trace, ranks), None)
+        if sources.is_workload(trace)
+        else (sources.trace_of(trace, options.given()), ranks)
+    )
+    source, new_grid = sources.extrapolated(read, ranks, grid, to_grid, scaling)
     on = asked.on(read.graphs.ranks if source is None else source.ranks)
-    general, of_regions = speeds(speed or [], read)
+    general, of_regions = sources.speeds(speed or [], read)
     wished = choices.Wished.read(algorithm or [], wisdom)
     question = study.ReplayQuestion(read, source, on, wished, general, of_regions)
     wanted = ReplayOutputs(what_if, by_rank, page, timeline, goal, as_json)
@@ -132,16 +128,18 @@ class ReplayOutputs:
 
 def answer(question: ReplayQuestion, name: str, wanted: ReplayOutputs, new_grid: Mapping[str, object]) -> None:
     """Predicts, writes files, and prints. `name`: of the program; `new_grid`: members of an extrapolation."""
-    from kumihimo.predict.replay import study
+    from kumihimo.predict.replay import outcome, study
 
     with_intervals = bool(wanted.page or wanted.timeline)
     prediction = progress.run_interruptible(lambda: study.predict(question, with_intervals))
     changes = progress.run_interruptible(lambda: study.changes(prediction)) if wanted.what_if else []
     of_faults = progress.run_interruptible(lambda: study.with_faults(prediction))
-    result = as_object(prediction, changes, name) | new_grid | ({} if of_faults is None else {"faults": of_faults})
+    result = (
+        outcome.as_object(prediction, changes, name) | new_grid | ({} if of_faults is None else {"faults": of_faults})
+    )
     write_files(prediction, result, wanted)
     if wanted.as_json:
-        return output.print_results_json([result | (ranks_of(prediction) if wanted.by_rank else {})])
+        return output.print_results_json([result | (outcome.ranks_of(prediction) if wanted.by_rank else {})])
     for line in lines(result, prediction):
         output.print_line(line)
     output.print_list("Warnings:", result["warnings"])
@@ -169,99 +167,12 @@ def write_files(prediction: Replay, result: dict, wanted: ReplayOutputs) -> None
         output.write(wanted.goal, text)
 
 
-def is_workload(name: str) -> bool:
-    return name.startswith(WORKLOAD)
-
-
 def trace_of_workload(name: str, ranks: int | None) -> Trace:
     """On any number of ranks, without extrapolation."""
     from kumihimo.predict.workloads import catalogue
 
     options.refuse_beside("a workload", "grid", "to_grid", "scaling")
     return progress.run_interruptible(catalogue.asked(name, ranks).trace)
-
-
-def trace_of(name: str) -> Trace:
-    if not name:
-        raise missing("the trace", "name a folder of kumihimo record --trace")
-    if name.startswith(GOAL):
-        from kumihimo.predict.replay import goal_reading
-
-        options.refuse_beside("a GOAL file", *NOT_OF_GOAL)
-        return goal_reading.read(name)
-    from kumihimo.predict.replay import goal_reading, otf2_reading, recorded_reading
-
-    path = Path(name)
-    if not path.exists():
-        from kumihimo.collectives import arguments
-
-        arguments.refuse_misspelt_kind(name, (GOAL, WORKLOAD))
-    if goal_reading.is_goal(path):
-        raise wrong_value("a GOAL file must be named with goal: before its path", name, f"write goal:{name}")
-    return recorded_reading.read(path) if recorded_reading.is_recorded(path) else otf2_reading.read(path)
-
-
-def speeds(words: list[str], read: Trace) -> tuple[float, dict[str, float]]:
-    """Of all computing, and of some regions."""
-    general, of_regions = 1.0, {}
-    for word in words:
-        region, equals, number = word.rpartition("=")
-        if re.fullmatch(r"[0-9]+(\.[0-9]+)?(e-?[0-9]+)?", number) is None or not 1e-6 <= float(number) <= 1e6:
-            raise wrong_value("--speed must be a number from 1e-6 to 1e6, or REGION= and one", f"'{word}'")
-        if not equals:
-            general = float(number)
-        elif read.graphs is not None:
-            raise wrong_value("--speed of a GOAL file, which has no regions, must be one number", f"'{word}'")
-        elif region in read.regions:
-            of_regions[region] = float(number)
-        else:
-            known = f"it has {', '.join(read.regions)}"
-            raise wrong_value("--speed must name a region of the trace", f"'{region}'", known)
-    return general, of_regions
-
-
-def as_object(prediction: Replay, changes: list[Change], name: str) -> dict:
-    question, times = prediction.question, prediction.times
-    trace = question.trace
-    of = prediction.efficiencies
-    chosen = zip(question.calls(), question.chosen())
-    sites = [vars(site) for site in prediction.sites]
-    regions = [
-        {"region": name, "seconds": seconds, "most_seconds": most, "slowest_rank": rank}
-        for name, (count, seconds, most, rank, _) in zip(trace.regions, times.regions)
-        if count > 0
-    ]
-    origin = {"programs": name}
-    if trace.recording is not None and not trace.generated:
-        origin = {"recorded_ranks": trace.recording.ranks, "recorded_seconds": trace.seconds}
-    return {
-        "model": question.model.name,
-        "machine": question.model.machine,
-        **question.model.about(prediction.prediction),
-        "ranks": question.ranks,
-        **({} if question.model.job is None else {"nodes": question.model.job.slots.nodes}),
-        **origin,
-        "seconds": times.total,
-        "last_rank": times.last_rank,
-        "computing_seconds": sum(times.computing) / len(times.computing),
-        "communication_seconds": times.total - sum(times.computing) / len(times.computing),
-        "ideal_network_seconds": prediction.ideal.total,
-        "efficiencies": vars(of),
-        "largest_loss": of.largest_loss(),
-        "messages": times.messages,
-        "message_bytes": times.bytes,
-        "operations": times.operations,
-        "graphs": prediction.graphs,
-        "sites": sites,
-        "regions": regions,
-        "collectives": [
-            {"collective": c.collective, "ranks": c.ranks, "bytes": c.bytes, "algorithm": variant.name}
-            for c, (variant, _) in chosen
-        ],
-        "changes": [vars(change) for change in changes],
-        "left_out": trace.silent,
-        "warnings": [*of_recording(trace), *of_gaps(trace), *of_crowding(question.model)],
-    }
 
 
 def lines(result: dict, prediction: Replay) -> list[str]:
@@ -298,49 +209,6 @@ def lines(result: dict, prediction: Replay) -> list[str]:
         *advice,
         *packets,
     ]
-
-
-def of_crowding(model: ReplayModel) -> list[str]:
-    """A warning where ranks of a node compute at the same time, though it has fewer processors."""
-    most = 0 if model.job is None else max(model.job.slots.sizes)
-    if most == 0 or most <= model.job.machine.cores or model.takes_turns:
-        return []
-    had = f"{quantities.counted(most, 'rank')} on {quantities.counted(model.job.machine.cores, 'processor')}"
-    return [
-        f"A node has {had}, but in this model each rank computes as if it had a processor of its own: the time is too "
-        "short. Only --model loggp on a single node with [copies] lets ranks take turns."
-    ]
-
-
-def of_recording(trace: Trace) -> list[str]:
-    if trace.crowded is None:
-        return []
-    host, ranks, processors = trace.crowded
-    if trace.shared:  # computing is what each rank had of a processor
-        return []
-    had = f"{quantities.counted(ranks, 'rank')} on {quantities.counted(processors, 'processor')}"
-    return [
-        f"While it was recorded, {host} ran {had}: computing also has the time in which other ranks had the processor. "
-        "Record at most one rank a processor."
-    ]
-
-
-def of_gaps(trace: Trace) -> list[str]:
-    """What the program did without a trace of it."""
-    from kumihimo.predict.replay import otf2_calls
-
-    lacking = [name for name in trace.silent if otf2_calls.moves_data(name)]
-    warnings = []
-    if lacking:
-        what = f"The trace gives no data of {', '.join(lacking)}: these calls take no time here. "
-        warnings.append(f"{what}Record with kumihimo record --trace, or with Score-P.")
-    if trace.left_out > 0:
-        left_out = quantities.counted(trace.left_out, "event")
-        warnings.append(f"The recorder had no room for {left_out}: what came after its last ones counts as computing.")
-    if trace.off > 0:
-        off = quantities.seconds_text(trace.off)
-        warnings.append(f"Recording was off for {off}: what the program did meanwhile takes no time here.")
-    return warnings
 
 
 def site_loss(loss: str):
@@ -385,11 +253,6 @@ def print_links(result: dict) -> None:
         output.print_table("Links", ("class", "links>", "busy>", "at most>"), rows)
 
 
-def ranks_of(prediction: Replay) -> dict:
-    rows = zip(prediction.times.end, prediction.times.computing)
-    return {"by_rank": [{"end_seconds": end, "computing_seconds": computing} for end, computing in rows]}
-
-
 def print_ranks(prediction: Replay) -> None:
     ends, computing = prediction.times.end, prediction.times.computing
     latest = sorted(range(len(ends)), key=lambda rank: -ends[rank])[:LATEST]
@@ -415,41 +278,3 @@ def left_out(read: Trace) -> list[str]:
     return [
         f"{quantities.counted(n, 'call')} of {name}, which the trace gives no data" for name, n in read.silent.items()
     ]
-
-
-def extrapolated(
-    read: Trace, ranks: int | None, grid: str | None, to_grid: str | None, scaling: str
-) -> tuple[_replay.Source | None, dict]:
-    """The program of as many ranks as are asked for, and what was assumed."""
-    from kumihimo import _replay
-
-    if read.recording is None:
-        return None, {}
-    if scaling not in ("weak", "strong"):
-        raise wrong_value("--scaling must be weak or strong", f"'{scaling}'")
-    recorded = read.recording.ranks
-    given = lengths(grid, "--grid") if grid else None
-    if given is not None and prod(given) != recorded:
-        raise wrong_value(f"--grid must be of the {recorded} recorded ranks", f"'{grid}'", "leave it out to find one")
-    if to_grid is None and ranks in (None, recorded):
-        return read.recording, {}
-    before = given or _replay.grid_of(read.recording)
-    if to_grid is None and not 1 <= ranks <= MOST_RANKS:
-        raise wrong_value(f"--ranks must be from 1 to {MOST_RANKS}", ranks)
-    after = lengths(to_grid, "--to-grid") if to_grid else _replay.scaled_grid(before, ranks)
-    if ranks not in (None, prod(after)):
-        raise wrong_value("--to-grid must have as many ranks as --ranks", f"{to_grid} for {ranks}")
-    source = _replay.extrapolated(read.recording, before, after, scaling == "strong")
-    return source, {"scaling": scaling, "recorded_grid": before, "grid": after}
-
-
-def lengths(text: str, option: str) -> list[int]:
-    """ "16x16x8"."""
-    if (
-        re.fullmatch(r"[1-9][0-9]{0,7}(x[1-9][0-9]{0,7}){0,2}", text) is None
-        or prod(map(int, text.split("x"))) > MOST_RANKS
-    ):
-        raise wrong_value(
-            f"{option} must be a grid of up to three axes and {MOST_RANKS} ranks", f"'{text}'", "as in 4x4"
-        )
-    return [int(length) for length in text.split("x")]

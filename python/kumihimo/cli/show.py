@@ -17,8 +17,6 @@ from kumihimo.text.errors import missing, wrong_value
 from kumihimo.text.odd_bytes import to_json
 from kumihimo.text.sizes import parse_size
 
-DEFAULT_BYTES = "16MiB"
-
 
 @options.with_parameters()
 def command(
@@ -31,7 +29,7 @@ def command(
     placement: options.Placement = None,
     rank: option("--rank -r R", "Rank whose program to show.", int) = 0,
     count: options.Count = None,
-    bytes_: option("--bytes -b SIZE", f"Size of the data [default: {DEFAULT_BYTES}].") = None,
+    bytes_: option("--bytes -b SIZE", f"Size of the data [default: {arguments.DEFAULT_BYTES}].") = None,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
     root: options.Root = 0,
@@ -69,7 +67,7 @@ def command(
     options.refuse_beside_collective(collective)
     asked = arguments.CollectiveArguments(collective, count, None, type_, operation, root, in_place, counts)
     if bytes_ is not None or (count is None and not arguments.is_listed(counts)):
-        asked.bytes = parse_size(DEFAULT_BYTES if bytes_ is None else bytes_)
+        asked.bytes = parse_size(arguments.DEFAULT_BYTES if bytes_ is None else bytes_)
     asked.neighbours = arguments.neighbours_named(neighbours)
     each = arguments.ranks_per_node_named(ranks_per_node or "1")
     space = arguments.rank_space(arguments.Ranks(shape, ranks, each))

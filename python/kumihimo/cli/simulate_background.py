@@ -85,7 +85,7 @@ class Beside:
             if error is not None
         ]
         if not found:
-            raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
+            raise not_applicable("no algorithm fits these ranks", "; ".join(simulation.reasons(passed_over)))
         self.show(found, passed_over, job, made)
 
     @staticmethod
@@ -159,7 +159,7 @@ class Beside:
         if self.request.as_json:
             return output.print_results_json(results, passed_over)
         print_results(results, job, made, self.specs)
-        output.print_list("Not applicable:", output.reasons(passed_over))
+        output.print_list("Not applicable:", simulation.reasons(passed_over))
         return None
 
 

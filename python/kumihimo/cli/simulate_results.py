@@ -71,7 +71,7 @@ def print_all(subject: Subject, setting: Setting, results: list[dict], passed_ov
     output.print_list(
         "May be more than 20 % off:", doubts(results) if columns else list(filter(None, [first["accuracy"]]))
     )
-    output.print_list("Not applicable:", output.reasons(passed_over))
+    output.print_list("Not applicable:", simulation.reasons(passed_over))
     simulate_page.print_name(first)
 
 

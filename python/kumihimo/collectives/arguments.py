@@ -16,6 +16,7 @@ from kumihimo.text.sizes import parse_size
 MOST_RANKS = 2**31 - 1
 MOST_UNEQUAL = 2**20  # nodes that are not alike, which are listed one by one
 ALL = "all"
+DEFAULT_BYTES = "16MiB"  # of a schedule that is shown or proved
 HALO, FILE = "halo:", "file:"  # begin the name of programs that are no collective
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from kumihimo import _programs, _topology, _verify
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import FILE, HALO, Ranks
-from kumihimo.collectives.verification import check_ranks, coverage_of
+from kumihimo.collectives.proofs import ProgramsProof, ProofCoverage, ProofFinding
+from kumihimo.collectives.verification import check_ranks
 from kumihimo.network import placement
 from kumihimo.network.placement import Wanted
 from kumihimo.text.errors import BadInput, Failed, KumihimoError, wrong_value
@@ -88,14 +89,22 @@ def unchanged(sets: _programs.NamedPrograms) -> Iterator[None]:
     sets.check_unchanged()
 
 
-def verified(programs: Programs) -> dict:
-    """What the proof of the programs found, as an object."""
+def verified(programs: Programs) -> ProgramsProof:
+    """What the proof of the programs found."""
     check_ranks(programs.space)
     start = time.perf_counter()
     with unchanged(programs.sets):
         report = _verify.check(programs.sets)
-    findings = [{"check": f.check, "sentence": f.sentence} for f in report.findings]
+    findings = tuple(map(ProofFinding.of_programs, report.findings))
     took = time.perf_counter() - start
-    covered = coverage_of(report.coverage)
-    members = {"ok": report.ok, "findings": findings, "coverage": covered, "wall_seconds": took}
-    return {**programs.result(), **members, "steps": covered["steps"], "exact": covered["exact"]}
+    covered = ProofCoverage.of(report.coverage)
+    steps, exact = covered.steps, covered.exact
+    return ProgramsProof(
+        **programs.result(),
+        ok=report.ok,
+        findings=findings,
+        coverage=covered,
+        wall_seconds=took,
+        steps=steps,
+        exact=exact,
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kumihimo import _predict
+from kumihimo.collectives.given import GivenOption
 from kumihimo.text.errors import KumihimoError, wrong_value
 
 SUBJECTS = {
@@ -71,6 +72,14 @@ def check(model: str, subject: str) -> None:
     if model in accepted:
         return
     raise wrong_value(f"--model of {SUBJECTS[subject]} must be {either(accepted)}", f"'{model}'")
+
+
+def refuse(model: str, subject: str, given: Iterable[GivenOption]) -> None:
+    """Refuses a model that does not accept the subject, and options that it does not understand."""
+    check(model, subject)
+    for each in given:
+        if refused := not_understood(model, subject, each.name, each.flag, each.value):
+            raise refused
 
 
 def not_understood(model: str, subject: str, option: str, flag: str, got: object) -> KumihimoError | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +15,7 @@ from kumihimo.predict import faults
 from kumihimo.predict.prediction import Prediction, Setting
 from kumihimo.processes import allocation
 from kumihimo.processes.allocation import Allocation
-from kumihimo.text.errors import wrong_value
+from kumihimo.text.errors import NotApplicable, not_applicable, wrong_value
 
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
 MOST_RANKS_OF_A_NODE = 4096  # of one with fewer cores
@@ -243,6 +244,20 @@ def prediction(asked: CollectiveQuestion, case: Case) -> tuple[Prediction, dict]
         "bytes_per_second": bandwidth(collective, found.seconds),
     }
     return found, result
+
+
+def none_fits(passed_over: list[dict]) -> NotApplicable:
+    """With the reason that most algorithms share alone, where there is one: that is of the model or the machine."""
+    counts = Counter(each["reason"] for each in passed_over)
+    reason, number = counts.most_common(1)[0] if counts else ("", 0)
+    if number > 1 and len(passed_over) < 2 * number:
+        return NotApplicable(reason)
+    return not_applicable("no algorithm fits these ranks", "; ".join(reasons(passed_over)))
+
+
+def reasons(passed_over: list[dict]) -> list[str]:
+    """Why algorithms do not fit, each once."""
+    return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
 
 
 def predict(asked: CollectiveQuestion, case: Case) -> dict:

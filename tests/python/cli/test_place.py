@@ -15,7 +15,7 @@ from waiting import catches, until
 
 from kumihimo import _mapping, _placement, _topology, cli
 from kumihimo.cli import place
-from kumihimo.place import outputs, request
+from kumihimo.mapping import outputs, request
 from kumihimo.text import schema
 
 HALO = ("place", "--traffic", "halo:4x4x4:27", "--shape", "2x4x8", "--effort", "fast")

@@ -277,7 +277,7 @@ def test_every_algorithm_of_few_ranks_has_a_finite_time_or_says_why_not(model, r
             neighbours = f"cart:{ranks}" if _schedule.meaning(kind).of_neighbours else None
             wanted = arguments.CollectiveArguments(kind, neighbours=neighbours)
             sizes = [2**20 if arguments.moves_data(kind) else 0]
-            _, found, _ = work(subjects.CollectiveSubject(wanted, arguments.ALL, {}, sizes), Setting(model, job))
+            found = work(subjects.CollectiveSubject(wanted, arguments.ALL, {}, sizes), Setting(model, job)).results
             assert found, kind
             for r in found:
                 assert 0 <= r["seconds"] < 1, (kind, r["algorithm"])

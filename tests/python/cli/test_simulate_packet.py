@@ -7,7 +7,7 @@ import json
 import pytest
 from small_machine import MACHINE
 
-from kumihimo.cli import simulate
+from kumihimo.predict import simulation
 
 K = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x4x4", "--bytes", "1MiB", "--model", "packet")
 
@@ -23,7 +23,7 @@ def test_a_reason_that_most_algorithms_share_is_given_alone():
     """As that of a single node, which has no network for packets."""
 
     def said(*reasons: str) -> str:
-        return str(simulate.none_fits([{"algorithm": f"a{i}", "reason": of} for i, of in enumerate(reasons)]))
+        return str(simulation.none_fits([{"algorithm": f"a{i}", "reason": of} for i, of in enumerate(reasons)]))
 
     assert said("no network; take flow", "no network; take flow", "trees must be at most 1") == "no network; take flow"
     listed = "no algorithm fits these ranks (got a0: no tree; a1: no ring; a2: no tree; a3: no pair)"

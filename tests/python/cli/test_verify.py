@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from kumihimo import _collectives, cli
 from kumihimo.cli import verify as command
-from kumihimo.collectives import verification
+from kumihimo.collectives import proofs, verification
 
 
 def test_by_default_every_algorithm_on_small_shapes(kumihimo):
@@ -123,11 +124,13 @@ def test_a_large_case_is_not_called_proven(kumihimo):
 
 
 def test_what_is_not_shown_is_said():
-    covered = {"exact": False, "pairs_sampled": True, "deadlock_shown": False, "deadlock": "segments from 2 on"}
-    said = command.looked_at({**covered, "samples": 3, "footprints": 4, "footprint_segments": 5})
+    none = dict.fromkeys(proofs.COVERAGE, 0)
+    found = {"pairs_sampled": True, "deadlock": "segments from 2 on", "samples": 3, "footprints": 4}
+    covered = proofs.ProofCoverage(**{**none, **found, "footprint_segments": 5})
+    said = command.looked_at(covered)
     assert said.startswith("a sample of the pairs matched; deadlock not excluded for segments from 2 on;")
     assert said.endswith("sampled: 3 elements; memory order of the first 5 segments of 4 ranks")
-    said = command.looked_at({**covered, "samples": 3, "footprints": 4, "footprint_segments": 1})
+    said = command.looked_at(replace(covered, footprint_segments=1))
     assert said.endswith("sampled: 3 elements; memory order of the first segment of 4 ranks")
 
 
@@ -136,7 +139,7 @@ def disproof(monkeypatch):
     """The checker finds every schedule wrong, so that the way it is told is tested."""
     finding = type("Finding", (), {"check": "matching", "rank": 3, "lane": 1, "segment": 2, "round": 0, "step": -1})
     finding.what, finding.sentence = "meets no receive", "rank 3, lane 1, segment 2, round 0: meets no receive"
-    coverage = type("Coverage", (), dict.fromkeys(verification.COVERAGE, 0))
+    coverage = type("Coverage", (), dict.fromkeys(proofs.COVERAGE, 0))
     report = type("Report", (), {"ok": False, "findings": [finding], "coverage": coverage})
     monkeypatch.setattr(verification._verify, "check", lambda *rest: report)
 

@@ -39,7 +39,7 @@ def test_a_layer_reaches_its_tests_and_those_of_the_layers_above(pick):
     assert runs("sparse.1") and runs("sparse.2") and runs("poisson3d") and runs("mpi.openmpi.2")
     assert not any(map(runs, ("fft", "packet", "base", "interpose", "interpose.openmpi.alone", "record.mpich.late.2")))
     assert "tests/python/app/test_command.py" in tests
-    assert "tests/python/place/test_page.py" not in tests
+    assert "tests/python/mapping/test_page.py" not in tests
 
 
 def test_a_layer_of_all_reaches_all(pick, graph):
@@ -68,8 +68,14 @@ def test_a_module_of_python_reaches_tests_that_import_it_or_run_a_verb_of_it(pic
     assert len(tests) < 40 and "tests/python/cli/test_verify.py" not in tests
 
 
+def test_the_library_reaches_its_tests_and_examples_alone(pick):
+    _, tests = pick("python/kumihimo/api/predictions.py")
+    assert "tests/python/api/test_library.py" in tests
+    assert len(tests) < 10 and "tests/python/cli/test_verify.py" not in tests
+
+
 def test_a_template_is_part_of_the_modules_around_it(pick):
-    assert "tests/python/place/test_page.py" in pick("python/kumihimo/pages/scripts/base.js")[1]
+    assert "tests/python/mapping/test_page.py" in pick("python/kumihimo/pages/scripts/base.js")[1]
 
 
 def test_a_test_reaches_itself_and_a_helper_who_imports_it(pick):

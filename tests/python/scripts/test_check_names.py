@@ -23,9 +23,10 @@ def tree(tmp_path):
     for name, text in {
         "src/a/plan.hpp": "namespace a {\nstruct Plan {\n  struct Part {};\n};\nclass Loop;\n} // namespace a\n",
         "src/b/other.cpp": "enum class Other { one };\nstruct Other::Part {\n};\nstruct Plan;\nclass Loop {\n};\n",
-        "src/b/prediction.hpp": "struct Prediction {\n};\n",
+        "src/b/prediction.hpp": "struct Prediction {\n};\nstruct Machine {\n};\nstruct Job {\n};\n",
         "python/kumihimo/kernel/loops.py": "class Loop:\n    class Part:\n        pass\n",
         "python/kumihimo/predict/prediction.py": "class Prediction:\n    pass\n",
+        "python/kumihimo/api/machines.py": "class Machine:\n    pass\nclass Job:\n    pass\n",
         "apps/c.hpp": "template <class T>\nstruct Of {};\ntemplate <>\nstruct Of<int> {};\n",
     }.items():
         path = tmp_path / name

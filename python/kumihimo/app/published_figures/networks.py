@@ -12,8 +12,8 @@ from kumihimo.app.published_figures.kernel_rates import (
     machine,
     replay_question,
 )
+from kumihimo.mapping import request
 from kumihimo.network.placement import Placed
-from kumihimo.place import request
 from kumihimo.predict.simulation import PartOfMachine
 from kumihimo.predict.workloads import catalogue
 

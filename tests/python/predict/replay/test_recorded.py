@@ -12,7 +12,7 @@ import rank_files
 
 from kumihimo import _trace
 from kumihimo._trace import Kind
-from kumihimo.cli.replay import trace_of
+from kumihimo.predict.replay.sources import trace_of
 from kumihimo.run.profile import otf2_writing, trace_folder
 
 from .conftest import NUMBERS, Rank, need_otf2, write_trace

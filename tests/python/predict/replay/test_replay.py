@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kumihimo._trace import Kind
-from kumihimo.cli.replay import trace_of
 from kumihimo.predict.replay import choices, otf2_events, otf2_reading, study
+from kumihimo.predict.replay.sources import trace_of
 from kumihimo.run.profile import otf2_writing
 from kumihimo.text.errors import BadInput
 

@@ -9,7 +9,7 @@ import pytest
 from kumihimo import _placement, _topology
 from kumihimo.cli.machines import load
 from kumihimo.cli.place import simulation
-from kumihimo.place import page, request
+from kumihimo.mapping import page, request
 
 
 def test_colours_follow_the_grid_and_the_number_of_the_rank():

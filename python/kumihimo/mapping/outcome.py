@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from kumihimo import _mapping, _placement, _predict, _traffic
+from kumihimo.mapping.request import PlaceRequest
 from kumihimo.network import placement
-from kumihimo.place.request import PlaceRequest
 from kumihimo.text.errors import KumihimoError
 
 MOST_PREDICTED = 4096  # ranks: the flow model takes seconds beyond

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from kumihimo import _machine, _mapping, _placement, _schedule, _topology
 from kumihimo.collectives.arguments import Ranks
+from kumihimo.mapping import sources
 from kumihimo.network import placement as placements
 from kumihimo.network.imports import hwloc
-from kumihimo.place import sources
 from kumihimo.predict import simulation
 from kumihimo.predict.workloads.catalogue import WORKLOAD
 from kumihimo.processes import allocation

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kumihimo import _mapping, _placement, _topology, pages
+from kumihimo.mapping.request import PlaceRequest
 from kumihimo.network import link_loads
-from kumihimo.place.request import PlaceRequest
 from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
 MOST_CELLS = 20_000  # of the flat picture of nodes; beyond, a cell is the first of several

@@ -13,7 +13,7 @@ import pytest
 from by_c_names import BEGINNING
 
 from kumihimo import _traffic
-from kumihimo.place.sources import KINDS, traffic_from
+from kumihimo.mapping.sources import KINDS, traffic_from
 from kumihimo.text.errors import KumihimoError
 
 RING = [(0, 1, 7), (1, 2, 7), (2, 3, 7), (3, 0, 7), (1, 0, 7), (2, 1, 7), (3, 2, 7), (0, 3, 7)]  # from, to, bytes

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo import _placement
-from kumihimo.place.request import JobNetwork
+from kumihimo.mapping.request import JobNetwork
 from kumihimo.processes import mpi
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, did_you_mean, failed, wrong_value
