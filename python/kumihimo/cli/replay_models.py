@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kumihimo.processes.allocation import Allocation
 
 MOST_FREE = 3  # nodes of a part for each node that the ranks need
-OF_MACHINE = ("shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
+OF_MACHINE = ("software", "shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
 
 
 @dataclass
@@ -44,6 +44,7 @@ class ReplayRequest:
     packet_seed: int = 1
     dies: list[str] = field(default_factory=list)
     slow: list[str] = field(default_factory=list)
+    software: str | None = None
     whole: bool = False  # the machine is that of the job, whose nodes the ranks fill in order
 
     def check(self) -> None:
@@ -82,7 +83,7 @@ class ReplayRequest:
             return None
         asked = arguments.Ranks(self.shape, None, arguments.ranks_per_node_named(self.ranks_per_node))
         part = simulation.PartOfMachine(self.box, self.dead)
-        return simulation.on(machines.load(self.machine), asked, part, self.hosts()).slots.size
+        return simulation.on(machines.load(self.machine, self.software), asked, part, self.hosts()).slots.size
 
     def hosts(self) -> Allocation | None:
         from kumihimo.processes import allocation
@@ -98,7 +99,7 @@ class ReplayRequest:
         from kumihimo.predict import simulation
 
         each = arguments.ranks_per_node_named(self.ranks_per_node)
-        loaded = machines.load(self.machine)
+        loaded = machines.load(self.machine, self.software)
         part = simulation.PartOfMachine(self.box, self.dead, routing, self.slow)
         if self.whole or hosts is not None or self.box is not None or self.shape is not None:
             asked = [arguments.Ranks(self.shape, None, each)]

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Optional
 
-from kumihimo import _packet, _predict
+from kumihimo import _machine, _packet, _predict
 from kumihimo.cli import machines, options
 from kumihimo.cli.options import option
 from kumihimo.collectives import arguments, program_sets
@@ -24,7 +24,7 @@ OF_PACKET = "Model packet"
 OF_BACKGROUND = "Model packet, beside other jobs"
 FAULTS = "Faults and noise"
 OF_PROGRAMS = ("machine", "box", "dead", "routing", "model")  # beside what models heed
-OF_MACHINE = ("box", "dead", "routing", "given", "order", "placement", "no_simd")
+OF_MACHINE = ("software", "box", "dead", "routing", "given", "order", "placement", "no_simd")
 OF_COLLECTIVES = ("sizes", "type_", "operation", "root", "counts", "neighbours")
 NOT_OF_GOAL = (*OF_COLLECTIVES, "algorithm")
 OF_BACKGROUND_JOBS = ("spread", "repeats", "warm_up")
@@ -38,6 +38,7 @@ class Request:
         "--machine -m M",
         "Name of a machine (see `machine list`), or a machine file [default: what KUMIHIMO_MACHINE says].",
     ) = None
+    software: options.Software = None
     sizes: option("--bytes -b SIZES", "Message sizes: 64KiB, 8,1GiB or 8..16MiB (doubling).") = None
     shape: options.Shape = None
     box: options.Box = None
@@ -174,6 +175,10 @@ class Request:
         return simulation.PartOfMachine(self.box, self.dead or [], routing, self.slow or [])
 
     @property
+    def loaded(self) -> _machine.Machine:
+        return machines.load(self.machine, self.software)
+
+    @property
     def asked_ranks(self) -> Ranks:
         return Ranks(self.shape, self.ranks, arguments.ranks_per_node_named(self.ranks_per_node))
 
@@ -188,13 +193,26 @@ class Request:
             _predict.loggops(nowhere.place, nowhere.native_options)
         subject = self.subject(name)
         asked = self.asked_ranks if hosts else subject.ranks(self.asked_ranks)
-        job = None if self.machine is None else simulation.on(machines.load(self.machine), asked, part, hosts)
+        job = None if self.machine is None else self.job(asked, part, hosts, wanted)
         subject.check(job)
         ranks = None if subject.kind == "goal" and self.model == "loggp" else self.ranks
         placed = job and simulation.placed(job, wanted, hosts, ranks)
         deaths = faults.deaths(self.dies, job and job.machine)
         setting = Setting(self.model, job, placed, not self.no_simd, noise, deaths, options=told)
         return subject, setting if job else self.alone(setting, subject, asked)
+
+    def job(
+        self,
+        asked: Ranks,
+        part: simulation.PartOfMachine,
+        hosts: allocation.Allocation | None,
+        wanted: placements.Wanted | None,
+    ) -> _machine.Job:
+        """On all nodes that a placement file may name: it may place fewer ranks than they have slots."""
+        machine = self.loaded
+        if wanted is not None and simulation.has_places_for_few(machine, wanted):
+            asked = replace(asked, ranks=None)
+        return simulation.on(machine, asked, part, hosts)
 
     def alone(self, setting: Setting, subject: Subject, asked: Ranks) -> Setting:
         """Ranks without a machine."""
