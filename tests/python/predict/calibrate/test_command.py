@@ -1,0 +1,152 @@
+"""`kumihimo machine calibrate` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from small_machine import MACHINE, TRUTH, csv_of
+
+from kumihimo.predict.campaign.description import toml
+
+FIT = ("--fit", "message_cost,link_bandwidth")
+
+
+@pytest.fixture
+def files(tmp_path, true_times):
+    (tmp_path / "small.toml").write_text(MACHINE)
+    (tmp_path / "times.csv").write_text(csv_of(true_times))
+    return tmp_path
+
+
+def test_writes_a_machine_file_that_predicts_the_measured_times(kumihimo, files, true_times):
+    ended = kumihimo("machine", "calibrate", "small.toml", "times.csv", "--out", "new.toml")
+    assert ended.code == 0, ended.err
+    assert "fitted to 80 times: 8 to 16 ranks on 8 to 16 nodes, 8 B to 1 MiB" in ended.out
+    assert "validated on 40 times, where nodes >= 64" in ended.out
+    assert "Validation by algorithm" in ended.out and "Validation by size" in ended.out
+    written = toml((files / "new.toml").read_text(), files / "new.toml")
+    assert written["software"]["message_cost"]["value"].startswith(TRUTH["message_cost"].split()[0])
+    assert written["software"]["message_cost"]["fitted"].startswith("kumihimo machine calibrate: 80 times of times.csv")
+    assert "# Fitted to times.csv, and validated where nodes >= 64." in (files / "new.toml").read_text()
+    case = next(case for case in true_times if case.values["shape"] == "4x4x4")
+    words = [case.values["collective"], "--machine", "./new.toml"]
+    words += [word for name in ("algorithm", "shape", "bytes") for word in (f"--{name}", str(case.values[name]))]
+    predicted = json.loads(kumihimo("simulate", *words, "--json").out)["results"][0]["seconds"]
+    assert predicted == pytest.approx(case.seconds, rel=0.01)
+    shown = kumihimo("machine", "show", "./new.toml").out
+    assert "fitted" in shown and "95 % within" in shown
+
+
+def test_json_names_the_part_of_each_time(kumihimo, files, true_times):
+    ended = kumihimo(
+        "machine", "calibrate", "small.toml", "times.csv", *FIT, "--validate-on", "bytes > 64KiB", "--json"
+    )
+    told = json.loads(ended.out)
+    assert told["validate_on"] == "bytes > 64KiB"
+    assert {each["key"] for each in told["fitted"]} == {"software.message_cost", "network.link_bandwidth"}
+    assert all(each["low"] <= each["value"] <= each["high"] for each in told["fitted"])
+    assert [each["part"] for each in told["results"]] == [
+        "validation" if case.values["bytes"] > 65536 else "fit" for case in true_times
+    ]
+    agreed = told["agreement"]["validation"]
+    assert agreed["times"] == 30 and agreed["median"] <= agreed["ninth_decile"] <= abs(agreed["worst"])
+    assert agreed["worst_at"] in {each["at"] for each in told["results"] if each["part"] == "validation"}
+
+
+def test_a_toml_file_explains_a_csv_file_in_other_words(kumihimo, files, true_times):
+    lines = ["call,algo,dims,size,us,kind"]
+    for case in true_times:
+        v = case.values
+        us = 1e6 * case.seconds
+        lines.append(f"{v['collective'].upper()},my-{v['algorithm']},{v['shape']},{v['bytes']},{us!r},x")
+    lines.append("BARRIER,my-none,4x4x4,8,1,y")
+    (files / "other.csv").write_text("\n".join(lines))
+    names = "\n".join(f'"my-{name}" = "{name}"' for name in {case.values["algorithm"] for case in true_times})
+    (files / "other.toml").write_text(f"""
+[measured]
+file = "other.csv"
+where = "kind == 'x'"
+[measured.columns]
+collective = "lower(call)"
+algorithm = "algo"
+shape = "dims"
+bytes = "size"
+seconds = "us * 1e-6"
+[measured.names.algorithm]
+{names}
+""")
+    both = [
+        json.loads(kumihimo("machine", "calibrate", "small.toml", file, *FIT, "--json").out)
+        for file in ("times.csv", "other.toml")
+    ]
+    for a, b in zip(*(told["fitted"] for told in both)):
+        assert a["value"] == pytest.approx(b["value"], rel=1e-6)
+
+
+def test_algorithms_that_do_not_fit_are_left_out_and_named(kumihimo, files):
+    with (files / "times.csv").open("a") as file:
+        file.write("bcast,trinaryx6,2x2x2,8,1,mine\n")
+    ended = kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT)
+    assert ended.code == 0, ended.err
+    assert "Left out, 1 time:" in ended.out and "bcast trinaryx6" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("bcast,binomial,2x2x2,8,-1,mine", "measured seconds must be numbers above 0"),
+        ("bcast,binomial,2x2x2,8,fast,mine", "measured seconds must be numbers above 0"),
+        ("bcast,binomial,2x2x2,eight,1,mine", "a size must be a whole number of bytes"),
+        ("bcast,binomal,2x2x2,8,1,mine", "binomial"),
+        ("broadcast,binomial,2x2x2,8,1,mine", "bcast"),
+        ("bcast,binomial,9x9x9x9,8,1,mine", "9x9x9x9"),
+        ("bcast,binomial,2x2x2,12,1,mine", "multiple of 8"),
+        (",binomial,2x2x2,8,1,mine", "the collective is missing"),
+    ],
+)
+def test_a_wrong_line_is_named(kumihimo, files, line, words):
+    with (files / "times.csv").open("a") as file:
+        file.write(line + "\n")
+    ended = kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT)
+    assert ended.code == 2
+    assert "times.csv:122:" in ended.err and words in ended.err, ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("smal.toml", "times.csv"), "the machine must be described by a file"),
+        (("fugako", "times.csv"), "did you mean fugaku?"),
+        (("small.toml", "absent.csv"), "absent.csv"),
+        (("small.toml", "times.csv", "--fit", "mesage_cost"), "did you mean message_cost?"),
+        (("small.toml", "times.csv", "--validate-on", "node > 9"), "did you mean nodes?"),
+        (("small.toml", "times.csv", "--model", "cost"), "--model must be one of flow, exact"),
+        (("small.toml", "header.csv"), "header.csv:1: the column algorithm is missing; did you mean algoritm?"),
+        (("small.toml", "column.toml"), "did you mean segment_bytes?"),
+    ],
+)
+def test_wrong_arguments(kumihimo, files, arguments, words):
+    (files / "header.csv").write_text("collective,algoritm,shape,bytes,seconds\n")
+    (files / "column.toml").write_text(
+        '[measured]\nfile = "times.csv"\n[measured.columns]\nseconds = "seconds"\nsegment_byte = "bytes"\n'
+    )
+    ended = kumihimo("machine", "calibrate", *arguments)
+    assert ended.code == 2 and words in ended.err, ended.err
+
+
+def test_a_byte_order_mark_is_no_part_of_a_column(kumihimo, files, true_times):
+    """As spreadsheets write it."""
+    (files / "times.csv").write_text(csv_of(true_times), encoding="utf-8-sig")
+    ended = kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT, "--json")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["fitted"]
+
+
+def test_too_few_times_are_told_with_the_numbers(kumihimo, files, true_times):
+    """The guide's own example: of three times one is kept."""
+    largest = next(case for case in true_times if case.values["shape"] == "4x4x4")
+    (files / "times.csv").write_text(csv_of([*true_times[:2], largest]))
+    ended = kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT)
+    assert ended.code == 2
+    assert "there must be more times to fit than numbers (message_cost, link_bandwidth) (got 2 and 2); add" in ended.err
