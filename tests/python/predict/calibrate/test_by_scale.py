@@ -65,22 +65,23 @@ def test_times_of_the_judged_job_have_no_influence(true_times):
     assert first.judged[0].loss < 0.2 < second.judged[0].loss
 
 
-@pytest.mark.parametrize(
-    ("truth", "taken"),
-    [
-        ({}, "puts taken as messages"),
-        ({"put_latency": "4 us", "put_sum_latency": "2 us", "put_turn_latency": "12 us"}, "with turns"),
-    ],
-)
-def test_the_form_that_made_the_times_is_taken(true_times, truth, taken):
-    form = next(form for form in forms.FORMS if form.name.endswith(taken))
-    text = forms.applied(PUTS, form)
-    known = numbers.read(fitting.parsed(text, PATH))
-    times = timed(true_times, numbers.with_values(text, {known[key]: value for key, value in truth.items()}))
-    found = validated(times, PUTS)
-    assert found.chosen is form
+def test_the_form_that_made_the_times_is_taken(true_times):
+    found = validated(timed(true_times, PUTS), PUTS)
+    assert found.chosen is forms.FORMS[0], "none is clearly better"
     assert {each.form for each in found.tried} == set(forms.FORMS)
     assert {each.split for each in found.tried} == {ScaleSplit(16, 64)}, "8 nodes alone tell no hop from the root"
+
+
+def test_a_form_that_lacks_an_effect_is_not_taken(true_times):
+    """Three times of the small machine are of allreduce by puts: they do not tell both numbers of sums apart."""
+    text = forms.applied(PUTS, forms.FORMS[-1])
+    known = numbers.read(fitting.parsed(text, PATH))
+    truth = {"put_latency": "4 us", "put_sum_latency": "2 us", "put_turn_latency": "12 us"}
+    times = timed(true_times, numbers.with_values(text, {known[key]: value for key, value in truth.items()}))
+    found = validated(times, PUTS)
+    losses = {each.form: each.loss for each in found.tried}
+    assert found.chosen is not forms.FORMS[0]
+    assert losses[found.chosen] < losses[forms.FORMS[0]]
 
 
 def test_held_cases_choose_no_form(true_times):
