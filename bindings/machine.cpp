@@ -47,6 +47,23 @@ std::vector<LinkRow> links_of(const Machine& machine) {
   return rows;
 }
 
+void bind_errors(nb::module_& m) {
+  nb::class_<PredictionErrors>(m, "PredictionErrors", "How far measured times are from predictions.")
+      .def_ro("source", &PredictionErrors::source)
+      .def_ro("fewest_nodes", &PredictionErrors::fewest_nodes)
+      .def_ro("most_nodes", &PredictionErrors::most_nodes)
+      .def_ro("day_to_day", &PredictionErrors::day_to_day)
+      .def_prop_ro(
+          "rows",
+          [](const PredictionErrors& errors) {
+            std::vector<std::tuple<std::string, std::string, std::int64_t, double, double>> rows;
+            for (const auto& row : errors.rows)
+              rows.emplace_back(row.algorithms, row.lengths, row.times, row.low, row.high);
+            return rows;
+          },
+          "Classes of algorithms and of lengths, the times that each rests on, low and high factors.");
+}
+
 void bind_machine(nb::module_& m) {
   nb::class_<Machine>(m, "Machine", "A topology and the numbers that a prediction needs, each with its source.")
       .def_ro("name", &Machine::name)
@@ -64,6 +81,16 @@ void bind_machine(nb::module_& m) {
             return std::pair(flops ? flops->value.value : 0, machine.node.memory_bandwidth.value.value);
           },
           "Flops that a rank computes each second, 0 if the machine file lacks them; bytes that its node moves.")
+      .def_ro("software_state", &Machine::software_state, "Whose numbers these are; empty: of no named state.")
+      .def_prop_ro(
+          "software_states",
+          [](const Machine& machine) {
+            std::vector<std::string> names;
+            for (const SoftwareState& state : machine.software_states) names.push_back(state.name);
+            return names;
+          },
+          "The names of those that the file describes.")
+      .def_ro("prediction_errors", &Machine::prediction_errors, "None where no calibration has found them.")
       .def_ro("node_names", &Machine::node_names, "As the scheduler calls them; empty: they have only numbers.")
       .def(
           "segment_bytes_of",
@@ -116,8 +143,11 @@ void bind_machine(nb::module_& m) {
       .def("to_json", [](const Machine& machine) { return to_json(machine); })
       .def("to_text", [](const Machine& machine) { return to_text(machine); });
   m.def(
-      "load", [](const std::string& name, const Paths& search) { return unwrap(load_machine(name, search)); },
-      "path_or_name"_a, "search"_a);
+      "load",
+      [](const std::string& name, const Paths& search, std::string_view software) {
+        return unwrap(load_machine(name, search, software));
+      },
+      "path_or_name"_a, "search"_a, "software"_a = "", "`software`: a state of the software; the file's default.");
   m.def(
       "names", [](const Paths& search) { return machine_names(search); }, "search"_a);
 }
@@ -177,8 +207,11 @@ void bind_host(nb::module_& m) {
   m.def("host_of", &host_from_parts, "processor"_a, "memory_bytes"_a, "parts"_a,
         "A host from the kind, the bytes and the processing units of each of its parts.");
   m.def(
-      "parse", [](std::string_view text, std::string_view name) { return unwrap(parse_machine(text, name)); }, "text"_a,
-      "file_name"_a, "A machine from the text of its file.");
+      "parse",
+      [](std::string_view text, std::string_view name, std::string_view software) {
+        return unwrap(parse_machine(text, name, software));
+      },
+      "text"_a, "file_name"_a, "software"_a = "", "A machine from the text of its file.");
 
   nb::class_<Calibration>(m, "Calibration", "Figures taken on this host; rates in bytes per second, times in seconds.")
       .def(
@@ -206,6 +239,7 @@ void bind_host(nb::module_& m) {
 NB_MODULE(_machine, m) {
   m.doc() = "Described machines, and this host.";
   nb::module_::import_("kumihimo._placement");
+  kumihimo::bind_errors(m);
   kumihimo::bind_machine(m);
   kumihimo::bind_job(m);
   kumihimo::bind_host(m);

@@ -137,13 +137,13 @@ class Job:
 On = Union[Job, Machine, str, "os.PathLike[str]"]  # where something runs; a text or path is that of `machine()`
 
 
-def machine(name_or_path: str | os.PathLike[str]) -> Machine:
+def machine(name_or_path: str | os.PathLike[str], software: str | None = None) -> Machine:
     """A machine by name (`machines()` lists them), or from the path of a machine file. "this-machine" measures the
-    machine at hand.
+    machine at hand. `software`: a state of its software that the file describes; None: the file's default.
 
-    Raises BadInput where there is no such machine or the file is wrong.
+    Raises BadInput where there is no such machine or state, or the file is wrong.
     """
-    return Machine.of(load(os.fspath(name_or_path)))
+    return Machine.of(load(os.fspath(name_or_path), software))
 
 
 def machine_of_text(text: str, name: str = "machine") -> Machine:

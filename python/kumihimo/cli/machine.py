@@ -46,10 +46,11 @@ def show(
     box: options.Box = None,
     dead: options.Dead = None,
     routing: options.Routing = None,
+    software: options.Software = None,
     as_json: options.Json = False,
 ) -> None:
     """Show the numbers of a machine with their sources; with --shape or --box, those of a job on that part."""
-    machine = load(name)
+    machine = load(name, software)
     if shape is not None or box is not None or dead or routing is not None:
         from kumihimo.collectives import arguments
         from kumihimo.predict import simulation

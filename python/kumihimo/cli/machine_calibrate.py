@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from kumihimo.text.errors import did_you_mean, wrong_value
 from kumihimo.text.quantities import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kumihimo.predict.calibrate.cases import Predictor
     from kumihimo.predict.calibrate.report import CalibrationReport
 
@@ -28,37 +31,55 @@ def command(
     validate_on: option(
         "--validate-on EXPRESSION", "Cases kept for validation: 'nodes > 100' [default: the largest job]."
     ) = None,
+    scales: option(
+        "--scales PAIRS",
+        "Cross-validation: nodes fitted and nodes judged, 8:64,64:512; none: leave it out [default: each number of "
+        "nodes by all smaller jobs].",
+    ) = None,
+    software: option(
+        "--software NAME", "State of the software that was measured; a new one is added [default: the file's]."
+    ) = None,
     model: option("--model MODEL", "Model: flow or exact.") = "flow",
     out: options.written("--out -o OUT", "New machine file.") = None,
     as_json: options.Json = False,
 ) -> None:
     """Fit a machine's numbers to measured times of collectives, and validate them on other cases.
 
-    One set of numbers serves all algorithms, sizes and jobs.
+    One set of numbers serves all algorithms, sizes and jobs. Numbers are also fitted to small jobs and judged on larger
+    ones; of several forms of a cost the one is taken that predicts the larger jobs best.
 
     \b
     Example:
     kumihimo machine calibrate fugaku measured.csv --validate-on 'nodes > 100' -o my-fugaku.toml
     """
-    from kumihimo.predict.calibrate import cases, fitting, report
+    from kumihimo.predict.calibrate import by_scale, cases, days, fitting, report
 
     if model not in MODELS:
         raise wrong_value(f"--model must be one of {', '.join(MODELS)}", f"'{model}'")
     path = path_of(name)
-    text = files.read_text(path, "the machine file")
-    predictor = cases.Predictor(cases.read(measured), _machine.parse(text, str(path)), model)
+    text, state = in_state(files.read_text(path, "the machine file"), path, software)
+    read = cases.of_state(cases.read(measured), software)
+    predictor = cases.Predictor(read, _machine.parse(text, str(path), state or fitting.NO_STATE), model)
     if not predictor.cases:
         raise wrong_value("a measured case must fit the machine", f"none of {measured}: {predictor.left_out[0][1]}")
     to_fit, kept, condition = fitting.split(predictor.cases, validate_on)
     wanted = None if fit is None else [word.strip() for word in fit.split(",")]
-    with progress.bar("fitting, round", fitting.MOST_ROUNDS) as advance:
-        found = progress.run_interruptible(
-            lambda: fitting.calibrate(path, text, predictor, to_fit, wanted, lambda: advance(""))
-        )
-    told = report.CalibrationReport(found, predictor.cases, kept, condition)
+    splits = [] if scales == "none" else by_scale.splits_of(predictor.cases, scales)
+
+    def work(advance: Callable[[str], None]) -> tuple[by_scale.ScaleValidation, fitting.FittedMachine]:
+        held = set() if validate_on is None else {id(case) for case in kept}
+        judged = by_scale.validate(path, text, predictor, splits, held, wanted, lambda: advance("judging"), state)
+        found = fitting.calibrate(path, judged.text, predictor, to_fit, wanted, lambda: advance("fitting"), state)
+        return judged, found
+
+    with progress.bar("fitting, round", fitting.MOST_ROUNDS * (1 + len(splits))) as advance:
+        judged, found = progress.run_interruptible(lambda: work(advance))
+    daily, repeated = days.spread(predictor.cases)
+    told = report.CalibrationReport(found, predictor.cases, kept, condition, judged, daily, repeated)
     if out is not None:
         source = f"kumihimo machine calibrate: {counted(len(to_fit), 'time')} of {measured.name}, {report.span(to_fit)}"
-        output.write(out, fitting.machine_file(found, source, remarks(told, measured)))
+        errors = fitting.errors_section(told.error_rows, told.errors_source(measured.name), told.nodes, daily)
+        output.write(out, fitting.machine_file(found, source, remarks(told, measured), state, errors))
     if as_json:
         left = [{"at": case.at, "reason": reason} for case, reason in predictor.left_out]
         output.print_json({**told.to_json(), "left_out": left, **output.own_cost()})
@@ -67,6 +88,22 @@ def command(
     if out is not None:
         print()
         output.print_line(f"wrote {odd_bytes.printable(str(out))}")
+
+
+def in_state(text: str, path: Path, software: str | None) -> tuple[str, str]:
+    """The machine file with this state of its software, which may be new, and the state's name; empty: none."""
+    from kumihimo.predict.calibrate.fitting import NO_STATE
+
+    known = _machine.parse(text, str(path), NO_STATE).software_states
+    if software is None:
+        return text, _machine.parse(text, str(path)).software_state
+    if software == NO_STATE:
+        return text, ""
+    if software not in known:
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", software):
+            raise wrong_value("--software must be a name of letters, digits, _ and -", f"'{software}'")
+        text = f"{text.rstrip()}\n\n[software.{software}]\n"
+    return text, software
 
 
 def path_of(name: str) -> Path:
@@ -91,6 +128,22 @@ def remarks(told: CalibrationReport, measured: Path) -> list[str]:
     return lines
 
 
+def show_scales(told: CalibrationReport) -> None:
+    """How numbers of small jobs predict larger ones, and the intervals that follow."""
+    from kumihimo.predict.calibrate import report
+
+    if not told.by_scale.judged:
+        return
+    print()
+    output.print_table("Fitted to small jobs, judged on larger ones", report.SCALE_COLUMNS, told.rows_by_scale())
+    for line in told.scale_remarks():
+        output.print_line(line)
+    print()
+    output.print_table("The same by class of algorithm and of length", report.CLASS_COLUMNS, told.rows_by_class())
+    for line in told.coverage_remarks():
+        output.print_line(line)
+
+
 def show(told: CalibrationReport, predictor: Predictor) -> None:
     from kumihimo.predict.calibrate import report
 
@@ -101,6 +154,7 @@ def show(told: CalibrationReport, predictor: Predictor) -> None:
     output.print_table("", ("number", "was>", "by", "fitted>", "95 % within"), told.numbers())
     print()
     output.print_table("Errors of predictions", report.COLUMNS, told.rows())
+    show_scales(told)
     for title, key in (("Validation by algorithm", report.algorithm_of), ("Validation by size", report.size_of)):
         print()
         output.print_table(title, report.COLUMNS, told.rows_by(key))

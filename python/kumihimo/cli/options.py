@@ -104,6 +104,7 @@ Shape = option("--shape -s SHAPE", "Shape of the nodes: 4x3x2 (m for a mesh axis
 ShapeOfJob = option("--shape -s SHAPE", "Shape of the nodes: 4x3x2 (m for a mesh axis: 4x3mx2) or 64.")
 Box = option("--box BOX", "Box of Tofu nodes: 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1 to start at node group 0,0,1.")
 Dead = option("--dead PART", "Failed Tofu node 5,0,3 or cable 5,0,3-6,0,3; may be repeated.", list[str])
+Software = option("--software NAME", "State of the machine's software; base: none [default: the machine file's].")
 Routing = option(
     "--routing NAME",
     "Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree), adaptive (--model packet).",

@@ -37,6 +37,9 @@ def command(
         "Name of a machine, or a machine file [default: a torus of --shape, or what KUMIHIMO_MACHINE says].",
         group=NETWORK,
     ) = None,
+    software: option(
+        "--software NAME", "State of the machine's software; base: none [default: the file's].", group=NETWORK
+    ) = None,
     shape: option(
         "--shape -s SHAPE",
         "Shape of the nodes: 32x32 (m for a mesh axis: 4x3mx2), or a number of nodes on switches [default: what "
@@ -130,7 +133,7 @@ def command(
     asked = outputs.wanted(files or [])
     outputs.check_files(asked, page_file)
     on = request.network(
-        None if machine is None else machines.load(machine),
+        None if machine is None else machines.load(machine, software),
         shape if machine else shape or os.environ.get(allocation.SHAPE) or None,
         simulation.PartOfMachine(box, dead or [], routing),
         arguments.ranks_per_node_named(ranks_per_node),

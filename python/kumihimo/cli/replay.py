@@ -38,6 +38,7 @@ def command(
         "--machine -m M",
         "Name of a machine (see `machine list`), or a machine file [default: what KUMIHIMO_MACHINE says].",
     ) = None,
+    software: options.Software = None,
     model: option("--model MODEL", "Model: loggp, flow, exact or packet.") = "loggp",
     shape: options.Shape = None,
     box: options.Box = None,
@@ -97,7 +98,7 @@ def command(
         given = given or machines.hosts_of_job()
     asked = ReplayRequest(
         model, machine, shape, box, dead or [], routing, ranks_per_node, given, order, placement, loggops, noise,
-        packet_bytes, buffer_packets, packet_seed, dies or [], slow or [], whole,
+        packet_bytes, buffer_packets, packet_seed, dies or [], slow or [], software, whole,
     )  # fmt: skip
     asked.check()
     read, ranks = (

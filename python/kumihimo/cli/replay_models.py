@@ -16,7 +16,7 @@ class ReplayRequest(ReplayModelRequest):
     """The options of the command line."""
 
     def loaded_machine(self) -> _machine.Machine:
-        return machines.load(self.machine)
+        return machines.load(self.machine, self.software)
 
     def explicit(self) -> Iterator[GivenOption]:
         return options.given()

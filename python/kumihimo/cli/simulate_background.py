@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kumihimo import _machine, _packet
-from kumihimo.cli import machines, options, output, progress
+from kumihimo.cli import options, output, progress
 from kumihimo.cli.simulate_request import Request
 from kumihimo.predict import simulation
 from kumihimo.predict.background import spec, study
@@ -58,7 +58,7 @@ class Beside:
     def run(self, name: str) -> None:
         request = self.request
         subject = request.subject(name)
-        machine = machines.load(request.machine)
+        machine = request.loaded_machine()
         asked = subject.ranks(request.asked_ranks)
         job = simulation.on(machine, replace(asked, ranks=None), request.part)
         made = self.study(job, self.ranks_of(subject, asked.ranks))

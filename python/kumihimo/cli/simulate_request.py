@@ -26,6 +26,7 @@ class Request(SimulationRequest):
         "--machine -m M",
         "Name of a machine (see `machine list`), or a machine file [default: what KUMIHIMO_MACHINE says].",
     )
+    software: options.Software
     sizes: option("--bytes -b SIZES", "Message sizes: 64KiB, 8,1GiB or 8..16MiB (doubling).")
     shape: options.Shape
     box: options.Box
@@ -113,7 +114,7 @@ class Request(SimulationRequest):
     as_json: options.Json = False
 
     def loaded_machine(self) -> _machine.Machine:
-        return machines.load(self.machine)
+        return machines.load(self.machine, self.software)
 
     def explicit(self) -> Iterator[GivenOption]:
         return options.given()

@@ -19,8 +19,8 @@ LATEST = 10  # ranks that --by-rank shows
 MOST_LINKS = 5  # that --links shows of each result
 WAITING = ("links_waiting_share", "packets_waiting_share")
 COLUMNS = (
-    *("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", "links waited on>", "packets that waited>"),
-    *("waiting>", "slowdown>", "messages>", "parameters", "limited by"),
+    *("bytes>", "algorithm", "time>", "90 % within", "rate>", "of bound>", "computing>"),
+    *("links waited on>", "packets that waited>", "waiting>", "slowdown>", "messages>", "parameters", "limited by"),
 )
 
 
@@ -63,6 +63,7 @@ def print_all(subject: Subject, setting: Setting, results: list[dict], passed_ov
         print_table(results)
     else:
         print_run(setting, first)
+    print_range(setting, results)
     simulate_faults.print_faults(named, columns)
     if setting.options.get("link_bytes"):
         print_links(setting.machine, named, columns)
@@ -121,6 +122,7 @@ def row(r: dict) -> dict[str, str]:
         "bytes>": text_of(r["bytes"]) if has_lengths else "",
         "algorithm": r["algorithm"],
         "time>": quantities.seconds_text(r["seconds"]),
+        "90 % within": interval_text(r.get("interval")),
         "rate>": quantities.rate_text(r["bytes_per_second"]) if has_lengths else "",
         "of bound>": share(r["bound_seconds"] / r["seconds"]) if "bound_seconds" in r and r["seconds"] > 0 else "",
         "computing>": share(r["compute_share"]) if "compute_share" in r and r["model"] != "cost" else "",
@@ -133,6 +135,22 @@ def row(r: dict) -> dict[str, str]:
     if "packets" in r:
         cells["links waited on>"], cells["packets that waited>"] = (share(r[name]) for name in WAITING)
     return {name: cells.get(name, "") for name in COLUMNS}
+
+
+def print_range(setting: Setting, results: list[dict]) -> None:
+    """Where intervals are those of smaller or larger jobs."""
+    if any(r.get("interval", {}).get("beyond_measured_jobs") for r in results):
+        errors = setting.machine.prediction_errors
+        jobs = f"{errors.fewest_nodes} to {errors.most_nodes} nodes"
+        print()
+        this = setting.job.slots.nodes
+        output.print_line(f"90 % within: of jobs of {jobs}, and this one has {this}: it may be wider")
+
+
+def interval_text(interval: dict | None) -> str:
+    if interval is None:
+        return ""
+    return " to ".join(quantities.seconds_text(interval[end]) for end in ("low_seconds", "high_seconds"))
 
 
 def print_run(setting: Setting, r: dict) -> None:

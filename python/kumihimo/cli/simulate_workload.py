@@ -20,7 +20,7 @@ def run(name: str, request: Request, whole: bool) -> None:
         request.model, request.machine, request.shape, request.box, request.dead or [], request.routing,
         request.ranks_per_node, request.given, request.order, request.placement, request.loggops, request.noise,
         request.packet_bytes, request.buffer_packets, request.packet_seed, request.dies or [], request.slow or [],
-        whole and request.ranks is None,
+        request.software, whole and request.ranks is None,
     )  # fmt: skip
     asked.check()
     call = catalogue.asked(name, request.ranks or asked.slots())

@@ -11,7 +11,7 @@ from kumihimo import _collectives, _machine, _placement, _predict, _schedule, _t
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import ALL, CollectiveArguments, Ranks, variants
 from kumihimo.network.placement import Placed, Wanted, check_places_all
-from kumihimo.predict import faults
+from kumihimo.predict import faults, prediction_errors
 from kumihimo.predict.prediction import Prediction, Setting
 from kumihimo.processes import allocation
 from kumihimo.processes.allocation import Allocation
@@ -155,6 +155,13 @@ def placed(
     return Placed(str(wanted), placement)
 
 
+def has_places_for_few(machine: _machine.Machine, wanted: Wanted) -> bool:
+    """Whether a placement says on which of the machine's nodes a smaller job ran: by names, or by the places of a
+    torus."""
+    named = machine.on_switches and bool(machine.node_names)
+    return wanted.file is not None and machine.family != "single_node" and (named or not machine.on_switches)
+
+
 def with_free_slots(job: _machine.Job, order: str, ranks: int) -> Placed:
     """Fewer ranks than the job has slots."""
     name = f"{order}, {ranks} ranks in {job.slots.size} slots"
@@ -242,6 +249,7 @@ def prediction(asked: CollectiveQuestion, case: Case) -> tuple[Prediction, dict]
         "segments": found.native.segments,
         **found.members,
         "bytes_per_second": bandwidth(collective, found.seconds),
+        **interval(asked, collective, case.bytes, by, found.seconds),
     }
     return found, result
 
@@ -258,6 +266,20 @@ def none_fits(passed_over: list[dict]) -> NotApplicable:
 def reasons(passed_over: list[dict]) -> list[str]:
     """Why algorithms do not fit, each once."""
     return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
+
+
+def interval(
+    asked: CollectiveQuestion, collective: _schedule.Collective, size: int | None, algorithm: str, seconds: float
+) -> dict:
+    """A member for the interval of a prediction, of machines whose calibration has found how far it is off."""
+    setting = asked.setting
+    errors = asked.machine and asked.machine.prediction_errors
+    disturbed = setting.noise or setting.deaths or setting.background
+    if not errors or disturbed or setting.model not in prediction_errors.MODELS:
+        return {}
+    case = prediction_errors.PredictedTime(collective.kind, algorithm, size, collective.ranks, seconds)
+    found = prediction_errors.interval(errors, case, asked.job.slots.nodes)
+    return {} if found is None else {"interval": found}
 
 
 def predict(asked: CollectiveQuestion, case: Case) -> dict:

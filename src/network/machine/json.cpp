@@ -65,6 +65,21 @@ void add_tofu(const Machine& machine, Json& json) {
   json["losses"] = machine.losses();
 }
 
+Json errors_of(const PredictionErrors& errors) {
+  Json json = {{"source", errors.source},
+               {"fewest_nodes", errors.fewest_nodes},
+               {"most_nodes", errors.most_nodes},
+               {"rows", Json::array()}};
+  if (errors.day_to_day) json["day_to_day"] = *errors.day_to_day;
+  for (const PredictionErrors::Row& row : errors.rows)
+    json["rows"].push_back({{"algorithms", row.algorithms},
+                            {"lengths", row.lengths},
+                            {"times", row.times},
+                            {"low", row.low},
+                            {"high", row.high}});
+  return json;
+}
+
 } // namespace
 
 std::string to_json(const Machine& machine) {
@@ -82,6 +97,15 @@ std::string to_json(const Machine& machine) {
   if (machine.tofu) add_tofu(machine, json["topology"]);
   if (const Switched* network = machine.switched()) add_switches(*network, json["topology"]);
   visit_numbers(machine, JsonWriter{json});
+  if (!machine.software_states.empty()) json["software_state"] = machine.software_state;
+  for (const SoftwareState& state : machine.software_states)
+    json["software_states"].push_back({{"name", state.name},
+                                       {"library", state.library},
+                                       {"version", state.version},
+                                       {"transport", state.transport},
+                                       {"rails", state.rails},
+                                       {"settings", state.settings}});
+  if (machine.prediction_errors) json["prediction_errors"] = errors_of(*machine.prediction_errors);
   json["slow_nodes"] = json["slow_links"] = Json::array();
   for (const SlowNode& slow : machine.slow_nodes)
     json["slow_nodes"].push_back({{"node", slow.node.value}, {"factor", slow.factor}});

@@ -34,11 +34,12 @@ Result<fs::path> find_machine(const std::string& name, std::span<const fs::path>
 
 } // namespace
 
-Result<Machine> load_machine(const std::string& path_or_name, std::span<const fs::path> search) {
+Result<Machine> load_machine(const std::string& path_or_name, std::span<const fs::path> search,
+                             std::string_view software) {
   const auto path =
       TRY(is_path(path_or_name) ? Result<fs::path>(fs::path(path_or_name)) : find_machine(path_or_name, search));
   const auto text = TRY(read_text(path.string(), machine_file));
-  return parse_machine(text, path.string());
+  return parse_machine(text, path.string(), software);
 }
 
 std::vector<std::string> machine_names(std::span<const fs::path> search) {

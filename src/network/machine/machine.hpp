@@ -152,6 +152,15 @@ struct SoftwareNumbers {
   // A put of so many bytes or fewer arrives that much later. Both or none.
   std::optional<Quantity<Bytes>> short_put_bytes;
   std::optional<Quantity<Seconds>> short_put_latency;
+  // A put has no message to take, and its receiver polls a flag in memory instead: from the arrival of its last byte
+  // until the receiver sees it. None: receive_cost, as for other messages.
+  std::optional<Quantity<Seconds>> put_latency;
+  // A put of a call that sums up is ready that much later: its bytes arrive in scratch, which a processor empties
+  // before anything is passed on. Without sums ranks pass on what lies in the user's buffer. None: all puts alike.
+  std::optional<Quantity<Seconds>> put_sum_latency;
+  // Of each phase after the first, beside put_setup: from the last put of the phase before to the first of the next.
+  // None: put_setup alone.
+  std::optional<Quantity<Seconds>> put_turn_latency;
   // The segment of a pipelined algorithm grows with the square root of the length: sqrt(bytes x segment_scale), at most
   // segment_bytes, as the best segment of a pipeline does. None: segment_bytes whatever the length.
   std::optional<Quantity<Bytes>> segment_scale;
@@ -182,6 +191,27 @@ struct OffloadNumbers {
   std::optional<Quantity<OperationSet>> float_operations;   // none: all built-in ones
   Quantity<Seconds> base_latency;
   Quantity<Seconds> stage_latency;
+};
+
+// A state of a machine's software: what its numbers were measured with. All texts may be empty.
+struct SoftwareState {
+  std::string name;                                         // "openmpi-2025-03"
+  std::string library, version, transport, rails, settings; // for people: "Open MPI", "4.1.6", "UCX", "1", ...
+};
+
+// How far measured times are from predictions, as a calibration found on jobs that it did not fit: nine of ten measured
+// times are between low and high times the predicted one.
+struct PredictionErrors {
+  struct Row {
+    std::string algorithms, lengths; // classes of both, "trees" and "short"; "all"
+    std::int64_t times = 0;          // that it rests on
+    double low = 1, high = 1;        // 0 < low <= high
+  };
+  std::string source;
+  std::int64_t fewest_nodes = 1, most_nodes = 1; // of the jobs that were measured
+  std::vector<Row> rows;
+  std::optional<double> day_to_day; // a factor of at least 1, within which nine of ten repeats on another day are;
+                                    // none: nothing was measured on two days
 };
 
 // Parts that run at `factor` of the machine's rates, 0 < factor <= 1: a node's engines, injection, memory and reduction
@@ -215,6 +245,10 @@ struct Machine {
   SoftwareNumbers software;
   std::optional<LogGopsNumbers> loggops;
   std::optional<OffloadNumbers> offload;
+
+  std::vector<SoftwareState> software_states; // those that the file describes
+  std::string software_state;                 // the one whose numbers are above; empty: those of [software] alone
+  std::optional<PredictionErrors> prediction_errors;
 
   std::vector<SlowNode> slow_nodes;
   std::vector<SlowLink> slow_links;
@@ -257,9 +291,13 @@ struct Machine {
 // The link between two neighbours; none where there is no such link or node.
 std::optional<LinkId> find_link(const Topology& topology, NodeId from, NodeId to);
 
-// From the text of a machine file (TOML, docs/machines.md); `file_name` appears in messages only. Errors: each names
-// file and line, what was expected and found, and what to do.
-Result<Machine> parse_machine(std::string_view toml_text, std::string_view file_name);
+// The state of no name: the numbers outside of [software.NAME].
+inline constexpr std::string_view no_software_state = "base";
+
+// From the text of a machine file (TOML, docs/machines.md); `file_name` appears in messages only. `software`: a state
+// of the software, `base` for none; empty for the file's default. Errors: each names file and line, what was expected
+// and found, and what to do.
+Result<Machine> parse_machine(std::string_view toml_text, std::string_view file_name, std::string_view software = {});
 
 // One JSON object; units in the names of keys, a source and provenance beside each number.
 std::string to_json(const Machine& machine);

@@ -81,6 +81,9 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "put_setup", software.put_setup);
   visit("software", "short_put_bytes", software.short_put_bytes);
   visit("software", "short_put_latency", software.short_put_latency);
+  visit("software", "put_latency", software.put_latency);
+  visit("software", "put_sum_latency", software.put_sum_latency);
+  visit("software", "put_turn_latency", software.put_turn_latency);
   visit("software", "segment_scale", software.segment_scale);
   visit("software", "unexpected_bytes", software.unexpected_bytes);
   visit("software", "input_copy_rate", software.input_copy_rate);

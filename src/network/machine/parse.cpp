@@ -78,13 +78,16 @@ constexpr std::string_view example_of(OperationSet) { return "\"sum max\""; }
 
 class MachineReader {
  public:
-  MachineReader(const toml::table& root, std::string_view file) : root_(root), file_(file) {}
+  MachineReader(toml::table root, std::string_view file, std::string_view software)
+      : root_(std::move(root)), file_(file), software_(software) {}
 
   Result<Machine> machine() {
-    read_head();
+    read_states();
+    if (!error_) read_head();
     if (!error_) check_keys();
     if (!error_) read_numbers();
     if (!error_) check_numbers();
+    if (!error_) read_errors();
     if (!error_) read_slow_nodes();
     if (!error_) read_slow_links();
     if (error_) return *error_;
@@ -114,6 +117,84 @@ class MachineReader {
       return fail(line_of(*node), what, wrong_value("must be a string that is not empty", described(*node), advice)),
              "";
     return value->get();
+  }
+
+  // Takes [software.NAME] out of the file, and puts the numbers of the wanted one in the place of others.
+  void read_states() {
+    toml::table* software = root_["software"].as_table();
+    std::vector<std::string> names;
+    if (software)
+      for (const auto& [key, value] : *software)
+        if (const auto* table = value.as_table(); table && !table->is_inline() && !table->contains("value"))
+          names.emplace_back(key.str());
+    for (const std::string& name : names) {
+      states_.emplace(name, std::move(*(*software)[name].as_table()));
+      software->erase(name);
+      read_state(name);
+    }
+    std::string wanted(software_);
+    if (const toml::node* node = root_.get("default_software"); node && !error_) {
+      const std::string usual = text(root_, "default_software", "default_software", "\"the name of a state\"");
+      if (!error_ && !states_.contains(usual)) return fail(line_of(*node), "default_software", unknown_state(usual));
+      if (wanted.empty()) wanted = usual;
+    }
+    if (error_ || wanted.empty() || wanted == no_software_state) return;
+    const auto found = states_.find(wanted);
+    if (found == states_.end()) return fail(1, "--software", unknown_state(wanted));
+    machine_.software_state = wanted;
+    put_over(found->second);
+  }
+
+  Error unknown_state(const std::string& name) const {
+    std::vector<std::string> known{std::string(no_software_state)};
+    for (const auto& [state, _] : states_) known.push_back(state);
+    return wrong_value("must be a state of the machine's software", fmt::format("'{}'", name),
+                       states_.empty() ? std::string("add a section [software.NAME], or leave it out")
+                                       : fmt::format("use one of {}", fmt::join(known, ", ")));
+  }
+
+  void read_state(const std::string& name) {
+    const toml::table& table = states_.at(name);
+    const std::string section = fmt::format("software.{}", name);
+    if (name == no_software_state)
+      return fail(line_of(table), section,
+                  wrong_value("must have another name", name, "base is the machine without a state"));
+    SoftwareState state{name, {}, {}, {}, {}, {}};
+    const auto word = [&](std::string_view key, std::string& value) {
+      if (table.contains(key)) value = text(table, key, fmt::format("{}.{}", section, key), "\"words\"");
+    };
+    word("library", state.library), word("version", state.version), word("transport", state.transport);
+    word("rails", state.rails), word("settings", state.settings);
+    machine_.software_states.push_back(std::move(state));
+  }
+
+  // Numbers of [software], and those of other sections under their names: [software.NAME.network]. Errors of
+  // predictions are those of the state alone. Moved, as copies of toml++ have no lines.
+  void put_over(toml::table& state) {
+    root_.erase("prediction_errors");
+    for (auto&& [key, value] : state) {
+      if (std::ranges::find(words_of_states, key.str()) != words_of_states.end()) continue;
+      toml::table* table = value.as_table();
+      if (!table)
+        return fail(line_of(value), fmt::format("software.{}", key.str()),
+                    wrong_value("must be a number with its source", described(value)));
+      const bool is_section = std::ranges::find(sections_of_states, key.str()) != sections_of_states.end();
+      if (key.str() == "prediction_errors")
+        root_.insert_or_assign(key.str(), std::move(*table));
+      else if (!is_section)
+        root_["software"].as_table()->insert_or_assign(key.str(), std::move(*table));
+      else
+        put_over(key.str(), *table);
+    }
+  }
+  void put_over(std::string_view section, toml::table& numbers) {
+    if (!root_[section].is_table()) root_.insert_or_assign(section, toml::table{});
+    for (auto&& [key, number] : numbers) {
+      if (!number.is_table())
+        return fail(line_of(number), fmt::format("{}.{}", section, key.str()),
+                    wrong_value("must be a number with its source", described(number)));
+      root_[section].as_table()->insert_or_assign(key.str(), std::move(*number.as_table()));
+    }
   }
 
   void read_head() {
@@ -334,6 +415,52 @@ class MachineReader {
     if (!error_) tofu.network = tofu.network.without(nodes, links);
   }
 
+  // rows = [{ algorithms = "trees", lengths = "short", times = 24, low = 0.85, high = 1.3 }]
+  void read_errors() {
+    if (!root_.contains("prediction_errors")) return;
+    const toml::table* table = section("prediction_errors");
+    if (!table) return;
+    PredictionErrors errors;
+    errors.source = text(*table, "source", "prediction_errors.source", "\"from which times\"");
+    const auto number = [&](const toml::table& of, std::string_view key, auto& value, std::string_view example) {
+      const std::string what = fmt::format("prediction_errors.{}", key);
+      const toml::node* node = error_ ? nullptr : of.get(key);
+      if (!node && !error_) return miss(line_of(of), what, fmt::format("write {} = {}", key, example));
+      if (error_) return;
+      using Value = std::remove_reference_t<decltype(value)>;
+      const auto found = node->is_number() ? node->value<Value>() : std::nullopt;
+      if (!found || *found <= 0)
+        return fail(line_of(*node), what,
+                    wrong_value("must be a number above 0", described(*node), fmt::format("write {}", example)));
+      value = *found;
+    };
+    number(*table, "fewest_nodes", errors.fewest_nodes, "8");
+    number(*table, "most_nodes", errors.most_nodes, "512");
+    if (table->contains("day_to_day")) number(*table, "day_to_day", errors.day_to_day.emplace(), "1.05");
+    if (errors.day_to_day && *errors.day_to_day < 1 && !error_)
+      fail(line_of(*table->get("day_to_day")), "prediction_errors.day_to_day",
+           wrong_value("must be a factor of at least 1", fmt::format("{}", *errors.day_to_day)));
+    const toml::array* rows = table->get("rows") ? table->get("rows")->as_array() : nullptr;
+    if (!rows && !error_)
+      return miss(line_of(*table), "prediction_errors.rows", "write rows = [{ algorithms = \"all\", ... }]");
+    for (std::size_t i = 0; i < (rows ? rows->size() : 0) && !error_; ++i) {
+      const toml::table* row = (*rows)[i].as_table();
+      if (!row)
+        return fail(line_of((*rows)[i]), "prediction_errors.rows",
+                    wrong_value("must be tables", described((*rows)[i])));
+      check_known(*row, {"algorithms", "lengths", "times", "low", "high"}, "a row of prediction_errors");
+      PredictionErrors::Row& found = errors.rows.emplace_back();
+      found.algorithms = text(*row, "algorithms", "prediction_errors.algorithms", "\"all\"");
+      found.lengths = text(*row, "lengths", "prediction_errors.lengths", "\"all\"");
+      number(*row, "times", found.times, "40"), number(*row, "low", found.low, "0.8");
+      number(*row, "high", found.high, "1.25");
+      if (found.low > found.high && !error_)
+        fail(line_of(*row), "prediction_errors.low",
+             wrong_value("must be at most high", fmt::format("{} and {}", found.low, found.high)));
+    }
+    machine_.prediction_errors = std::move(errors);
+  }
+
   // A section that must be there, as a table.
   const toml::table* section(std::string_view name) {
     const toml::node* node = root_.get(name);
@@ -345,7 +472,7 @@ class MachineReader {
 
   // Rejects what nothing would read. Before anything is missed, since a misspelt key is both unknown and missing.
   void check_keys() {
-    Keys root = {"name", "summary", "topology", "slow_node"};
+    Keys root = {"name", "summary", "topology", "slow_node", "default_software", "prediction_errors"};
     std::map<std::string_view, Keys> sections = {{"topology", {"family", "node_names"}}};
     if (machine_.family == Family::torus) sections["topology"].insert({"shape", "nodes_per_router", "jobs"});
     if (machine_.family == Family::single_node) sections["topology"].insert("levels");
@@ -361,13 +488,30 @@ class MachineReader {
       sections[name].insert(key);
     });
     root.insert({"offload", "loggops", "copies"});
+    sections["prediction_errors"] = {"source", "fewest_nodes", "most_nodes", "day_to_day", "rows"};
     check_known(root_, root, "the file");
+    for (const auto& [name, state] : states_) check_state(name, state, sections);
     for (const auto& [name, keys] : sections)
       if (const toml::node* node = root_.get(name); node && node->is_table())
         check_known(*node->as_table(), keys, fmt::format("[{}]", name));
   }
 
   using Keys = std::set<std::string_view>;
+  // Also of those that are not in force: a misspelt key is found when it is written.
+  void check_state(const std::string& name, const toml::table& state,
+                   const std::map<std::string_view, Keys>& sections) {
+    const std::string where = fmt::format("[software.{}]", name);
+    Keys known = sections.at("software");
+    known.insert(words_of_states.begin(), words_of_states.end());
+    for (const std::string_view section : sections_of_states) {
+      const auto keys = sections.find(section);
+      if (keys == sections.end()) continue;
+      known.insert(section);
+      if (const toml::table* table = state[section].as_table())
+        check_known(*table, keys->second, fmt::format("[software.{}.{}]", name, section));
+    }
+    check_known(state, known, where);
+  }
   void check_known(const toml::table& table, const Keys& known, std::string_view where) {
     for (const auto& [key, value] : table)
       if (!known.contains(key.str()))
@@ -570,17 +714,25 @@ class MachineReader {
     return wrong_value("must name each part once", what + " twice", "keep one of the two");
   }
 
-  const toml::table& root_;
-  std::string_view file_;
+  // What software decides beside [software]: how many rails a message takes, say.
+  static constexpr std::array<std::string_view, 6> sections_of_states = {"network", "node",    "copies",
+                                                                         "loggops", "offload", "prediction_errors"};
+
+  static constexpr std::array<std::string_view, 5> words_of_states = {"library", "version", "transport", "rails",
+                                                                      "settings"};
+
+  toml::table root_;
+  std::string_view file_, software_;
+  std::map<std::string, toml::table, std::less<>> states_; // by name
   Machine machine_;
   std::optional<Error> error_;
 };
 
 } // namespace
 
-Result<Machine> parse_machine(std::string_view toml_text, std::string_view file_name) {
-  const auto root = TRY(parse_toml(toml_text, file_name));
-  return MachineReader(root, file_name).machine();
+Result<Machine> parse_machine(std::string_view toml_text, std::string_view file_name, std::string_view software) {
+  auto root = TRY(parse_toml(toml_text, file_name));
+  return MachineReader(std::move(root), file_name, software).machine();
 }
 
 } // namespace kumihimo

@@ -98,7 +98,21 @@ std::string to_text(const Machine& machine) {
     if (const std::string losses = machine.losses(); !losses.empty())
       page.line(2, fmt::format("{:<{}} {}", "dead parts", width, losses), width + 3);
   }
+  for (const SoftwareState& state : machine.software_states) {
+    const bool in_force = state.name == machine.software_state;
+    page.line(2, fmt::format("{:<{}} {}{}", "software state", width, state.name, in_force ? ", in force" : ""));
+    std::string about;
+    for (const std::string* words : {&state.library, &state.version, &state.transport, &state.rails, &state.settings})
+      if (!words->empty()) about += (about.empty() ? "" : ", ") + *words;
+    if (!about.empty()) page.line(6, about, 0);
+  }
   visit_numbers(machine, TextWriter{page, width});
+  if (const auto& errors = machine.prediction_errors) {
+    page.line(2, fmt::format("{:<{}} nine of ten measured times are within", "prediction errors", width));
+    for (const auto& row : errors->rows)
+      page.line(6, fmt::format("{} x {:.3g} to {:.3g}", row.algorithms + ", " + row.lengths, row.low, row.high), 0);
+    page.line(6, errors->source, 0);
+  }
   for (const SlowNode& slow : machine.slow_nodes)
     page.line(2, fmt::format("slow node {}: {} of full speed", slow.node.value, slow.factor));
   for (const SlowLink& slow : machine.slow_links)

@@ -49,12 +49,23 @@ class Count {
   Peers sent_, received_;
 };
 
+bool sums_up(const Body& body) {
+  return std::ranges::any_of(body, [](const Node& node) {
+    if (const Loop* loop = std::get_if<Loop>(&node)) return sums_up(loop->body);
+    return std::ranges::any_of(std::get<Round>(node).steps, [](const Step& step) { return step.reduces(); });
+  });
+}
+
 } // namespace
 
 std::int64_t peers_of(const Program& program) {
   Count count;
   for (const Lane& lane : program.lanes) count.add(lane.body);
   return count.most();
+}
+
+bool sums_up(const Program& program) {
+  return std::ranges::any_of(program.lanes, [](const Lane& lane) { return sums_up(lane.body); });
 }
 
 } // namespace kumihimo::simulation

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace kumihimo::simulation {
 namespace {
@@ -81,6 +82,8 @@ Result<NetworkPaths> NetworkPaths::make(const Job& job, std::int32_t ranks, cons
     n.short_put_bytes_ = static_cast<double>(machine.software.short_put_bytes->value.value);
     n.short_put_latency_ = machine.software.short_put_latency->value.value;
   }
+  n.put_latency_ = value_or(machine.software.put_latency, n.receive_cost_);
+  n.put_sum_latency_ = value_or(machine.software.put_sum_latency, 0);
   n.puts_ = machine.software.put_setup.has_value();
 
   if (const auto& bytes = machine.software.unexpected_bytes) // what has a rendezvous waits for its receiver
@@ -233,7 +236,7 @@ double NetworkPaths::least_latency_within_node(std::int32_t from, std::int32_t t
 }
 
 bool NetworkPaths::is_eager(const Transfer& t) const {
-  const bool put = t.lanes == Lanes::concurrent && puts_;
+  const bool put = t.lanes != Lanes::single && puts_;
   return has_eager() && !put && node_[t.from] != node_[t.to] && is_copied(t);
 }
 
@@ -281,8 +284,9 @@ Path NetworkPaths::append_path(const Transfer& transfer, std::vector<Resource>& 
     path.limit = std::min(limit, lane_rate_ * factor_[b]);
     resources.push_back(first_engine_ + to);
   }
-  if (lanes == Lanes::concurrent && puts_) {
-    path.latency += receive_cost_ + (bytes <= short_put_bytes_ ? short_put_latency_ : 0);
+  if (lanes != Lanes::single && puts_) {
+    path.latency += put_latency_ + (lanes == Lanes::summing ? put_sum_latency_ : 0);
+    if (bytes <= short_put_bytes_) path.latency += short_put_latency_;
     return path;
   }
   const bool copied = is_copied(transfer);
@@ -292,8 +296,10 @@ Path NetworkPaths::append_path(const Transfer& transfer, std::vector<Resource>& 
   return path;
 }
 
-double NetworkPaths::setup_seconds(Lanes lanes) const {
-  return lanes == Lanes::concurrent && puts_ && leaves_node_ ? machine_->software.put_setup->value.value : 0;
+double NetworkPaths::setup_seconds(Lanes lanes, std::size_t phase) const {
+  if (lanes == Lanes::single || !puts_ || !leaves_node_) return 0;
+  const auto& [setup, turn] = std::tie(machine_->software.put_setup, machine_->software.put_turn_latency);
+  return setup->value.value + (turn && phase > 0 ? turn->value.value : 0);
 }
 
 // Pairs get their resources as they first exchange something.

@@ -37,8 +37,9 @@ struct Path {
   bool eager = false; // copied at both ends, it leaves when its sender is ready (of machines with eager_bytes)
 };
 
-// Of a program: whether a rank has lanes at work at the same time (SoftwareNumbers::lane_bandwidth, put_setup).
-enum class Lanes : std::uint8_t { single, concurrent };
+// Of a program: whether a rank has lanes at work at the same time (SoftwareNumbers::lane_bandwidth, put_setup), and
+// whether anything is summed up then (put_sum_latency).
+enum class Lanes : std::uint8_t { single, concurrent, summing };
 
 struct Transfer {
   std::int32_t from = 0, to = 0; // ranks
@@ -59,8 +60,8 @@ class NetworkPaths {
   // and so has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
   Path append_path(const Transfer& transfer, std::vector<Resource>& resources) const;
   bool has_many_peers(const Program& program) const;
-  // The exchange of addresses before each phase (SoftwareNumbers::put_setup).
-  double setup_seconds(Lanes lanes) const;
+  // The exchange of addresses before each phase, numbered from 0 (SoftwareNumbers::put_setup, put_turn_latency).
+  double setup_seconds(Lanes lanes, std::size_t phase) const;
   // Whether a message leaves when its sender is ready, not only when both ends are: a short one, also in collapsed
   // loops of the flow model; and an eager one.
   bool leaves_early(double bytes) const { return bytes <= early_bytes_; }
@@ -167,6 +168,7 @@ class NetworkPaths {
   double lane_rate_ = infinity_;
   bool leaves_node_ = false; // some rank is on another node than others
   bool puts_ = false;        // of programs with concurrent lanes
+  double put_latency_ = 0, put_sum_latency_ = 0;
   double short_put_bytes_ = -1, short_put_latency_ = 0;
   double eager_bytes_ = infinity_, eager_bytes_beyond_ = infinity_;
   double early_bytes_ = -1; // none

@@ -19,6 +19,8 @@ Software software_of(const Machine& machine) {
     software.rendezvous = picoseconds(machine.software.rendezvous_latency->value);
   if (const auto& rate = machine.software.eager_copy_rate) software.copy = 1e12 / rate->value.value;
   software.puts = machine.software.put_setup.has_value();
+  software.put_latency =
+      machine.software.put_latency ? picoseconds(machine.software.put_latency->value) : software.receive;
   if (const auto& bytes = machine.software.short_put_bytes) {
     software.short_put = static_cast<std::uint64_t>(bytes->value.value);
     software.short_put_latency = picoseconds(machine.software.short_put_latency->value);

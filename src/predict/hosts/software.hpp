@@ -23,6 +23,7 @@ struct Software {
   Time rendezvous = 0;                            // of the receiving interface, of longer ones
   double copy = 0;                                // of both interfaces, a byte of an eager message
   bool puts = false;
+  Time put_latency = 0;        // from the arrival of a put until its receiver sees it
   std::uint64_t short_put = 0; // bytes of the longest put that arrives later, by
   Time short_put_latency = 0;
   Time packet = 0; // of a full one on a link
@@ -42,7 +43,7 @@ struct Software {
   // From the arrival until the receiving interface can take it, and during which that is busy then.
   Time arriving(const goal::GraphOperation& of) const {
     if (!is_put(of)) return relay;
-    return relay + receive + (of.size <= short_put ? short_put_latency : 0);
+    return relay + put_latency + (of.size <= short_put ? short_put_latency : 0);
   }
   Time taking(const goal::GraphOperation& of) const {
     if (is_put(of)) return 0;

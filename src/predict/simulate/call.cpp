@@ -45,9 +45,9 @@ void add_call(const Schedule& schedule, const NetworkPaths& network, SchedulePre
 }
 
 void add_setup(const NetworkPaths& network, Lanes lanes, SchedulePrediction& p) {
-  const double seconds = network.setup_seconds(lanes);
-  for (Phase& phase : p.phases) {
-    phase.seconds.value += seconds;
+  for (std::size_t i = 0; i < p.phases.size(); ++i) {
+    const double seconds = network.setup_seconds(lanes, i);
+    p.phases[i].seconds.value += seconds;
     p.seconds.value += seconds, p.latency.value += seconds;
   }
 }

@@ -1,5 +1,6 @@
 // The fluid of graphs (fluid/network.hpp) of the programs of a set, solved at each start and end.
 #include "fluid/network.hpp"
+#include "fluid/peers.hpp"
 #include "goal/program_segments.hpp"
 #include "hosts/hosts.hpp"
 #include "program/phases.hpp"
@@ -68,16 +69,18 @@ Result<SchedulePrediction> predict_exact(const ProgramSet& set, const NetworkPat
   if (Status s = programs.status(); !s) return s.error();
   Phases phases;
   fluid::OfPrograms of;
+  bool sums = false;
   std::optional<std::int64_t> offloaded; // bytes of the largest
   for (std::int32_t rank = 0; rank < set.ranks(); ++rank) {
     const Program& program = programs.program(rank);
     phases.add(program);
     offloaded = std::max(offloaded, largest_offload(set, Rank{rank}, program)); // none is least
     of.many_peers.push_back(network.has_many_peers(program));
+    sums = sums || sums_up(program);
   }
   phases.find();
   if (Status can = network.can_offload(*set.data, offloaded); !can) return can.error();
-  of.lanes = phases.has_concurrent_lanes() ? Lanes::concurrent : Lanes::single;
+  if (phases.has_concurrent_lanes()) of.lanes = sums ? Lanes::summing : Lanes::concurrent;
 
   fluid::Network ran(network, fluid::no_tolerance, of);
   hosts::HostsOptions options;

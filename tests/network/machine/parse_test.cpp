@@ -153,6 +153,106 @@ TEST(ParseMachine, CostsOfMessagesComeInPairs) {
   EXPECT_EQ(machine.software.eager_bytes_beyond->value.value, 256);
 }
 
+Sample with_states() {
+  return Sample()
+      .append("[software.old]")
+      .append("library = \"Open MPI\"")
+      .append("version = \"4.1.6\"")
+      .append("message_cost = { value = \"5 us\", measured = \"of the old one\" }")
+      .append("[software.old.network]")
+      .append("engines = { value = 2, measured = \"rails\" }")
+      .append("[software.new]")
+      .append("put_setup = { value = \"8 us\", measured = \"of the new one\" }");
+}
+
+TEST(ParseMachine, ASoftwareStateReplacesNumbers) {
+  const std::string text = with_states().text();
+  const Machine base = *parse_machine(text, "f"), old = *parse_machine(text, "f", "old");
+  ASSERT_EQ(base.software_states.size(), 2U);
+  EXPECT_EQ(base.software_state, "");
+  EXPECT_EQ(base.software.message_cost.value.value, 2e-6);
+  EXPECT_EQ(old.software_state, "old");
+  EXPECT_EQ(old.software.message_cost.value.value, 5e-6);
+  EXPECT_EQ(old.software.message_cost.source, "of the old one");
+  EXPECT_EQ(old.network.engines.value, 2);
+  EXPECT_EQ(old.software.relay_latency.value.value, 3e-6) << "as in [software]";
+  EXPECT_EQ(old.software_states.back().library, "Open MPI") << "by name";
+  EXPECT_TRUE(parse_machine(text, "f", "new")->software.put_setup);
+  EXPECT_NE(to_text(old).find("old, in force"), std::string::npos);
+}
+
+TEST(ParseMachine, AFileNamesItsDefaultState) {
+  Sample sample = with_states();
+  sample.insert_after("summary", "default_software = \"old\"");
+  EXPECT_EQ(parsed(sample).software_state, "old");
+  EXPECT_EQ(parse_machine(sample.text(), "f", "new")->software_state, "new");
+  EXPECT_EQ(parse_machine(sample.text(), "f", "base")->software_state, "");
+}
+
+TEST(ParseMachine, WrongStatesAreErrors) {
+  Sample sample = with_states();
+  expect_error(Sample(sample).insert_after("summary", "default_software = \"newer\""), 3,
+               {"default_software", "'newer'", "use one of base, new, old"});
+  Sample misspelt = with_states();
+  misspelt.append("mesage_cost = { value = \"5 us\", measured = \"x\" }");
+  expect_error(misspelt, misspelt.line("mesage_cost"), {"[software.new]", "'mesage_cost'"});
+  Sample elsewhere = with_states();
+  elsewhere.append("[software.new.network]").append("engine = { value = 2, measured = \"x\" }");
+  expect_error(elsewhere, elsewhere.line("engine ="), {"[software.new.network]", "'engine'"});
+  Sample bare = with_states();
+  bare.insert_after("summary", "default_software = \"new\"").append("message_cost = 5");
+  expect_error(bare, bare.line("message_cost = 5"), {"message_cost", "must be a number with its source"});
+  expect_error(Sample().append("[software.base]"), Sample().line("segment_bytes") + 1, {"must have another name"});
+  const auto unknown = parse_machine(sample.text(), "f", "newer");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.error().sentence().find("use one of base, new, old"), std::string::npos);
+  const auto none = parse_machine(Sample().text(), "f", "newer");
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.error().sentence().find("add a section [software.NAME]"), std::string::npos);
+}
+
+Sample with_errors(const std::string& row) {
+  return Sample()
+      .append("[prediction_errors]")
+      .append("source = \"jobs\"")
+      .append("fewest_nodes = 8")
+      .append("most_nodes = 512")
+      .append("rows = [" + row + "]");
+}
+
+TEST(ParseMachine, ReadsErrorsOfPredictions) {
+  const std::string row = "{ algorithms = \"trees\", lengths = \"short\", times = 24, low = 0.8, high = 1.3 }";
+  const Machine machine = parsed(with_errors(row).append("day_to_day = 1.05"));
+  ASSERT_TRUE(machine.prediction_errors);
+  const PredictionErrors& errors = *machine.prediction_errors;
+  EXPECT_EQ(errors.most_nodes, 512);
+  EXPECT_EQ(errors.day_to_day, 1.05);
+  ASSERT_EQ(errors.rows.size(), 1U);
+  EXPECT_EQ(errors.rows[0].algorithms, "trees");
+  EXPECT_EQ(errors.rows[0].low, 0.8);
+  EXPECT_FALSE(parsed(Sample()).prediction_errors);
+  const int line = with_errors(row).line("rows");
+  expect_error(with_errors("{ algorithms = \"all\", lengths = \"all\", times = 24, low = 2.0, high = 1.3 }"), line,
+               {"prediction_errors.low", "at most high"});
+  expect_error(with_errors("{ algorithms = \"all\", lengths = \"all\", times = 24, low = 0, high = 1 }"), line,
+               {"prediction_errors.low", "above 0"});
+  expect_error(with_errors("{ algorithms = \"all\", lengths = \"all\", low = 1.0, high = 1.3 }"), line,
+               {"prediction_errors.times is missing"});
+  expect_error(with_errors("7"), line, {"prediction_errors.rows", "must be tables"});
+  expect_error(with_errors(row).append("day_to_day = 0.5"), line + 1, {"day_to_day", "at least 1"});
+}
+
+TEST(ParseMachine, ErrorsAreThoseOfTheState) {
+  const std::string row = "{ algorithms = \"all\", lengths = \"all\", times = 24, low = 0.8, high = 1.3 }";
+  Sample sample = with_errors(row);
+  sample.append("[software.new]").append("[software.newer.prediction_errors]").append("source = \"later jobs\"");
+  sample.append("fewest_nodes = 2").append("most_nodes = 4").append("rows = [" + row + "]");
+  EXPECT_FALSE(parse_machine(sample.text(), "f", "new")->prediction_errors) << "nobody has judged this state";
+  const auto newer = parse_machine(sample.text(), "f", "newer");
+  ASSERT_TRUE(newer.ok()) << newer.error().sentence();
+  EXPECT_EQ(newer->prediction_errors->source, "later jobs");
+}
+
 TEST(Machine, SegmentsGrowWithTheRootOfTheLength) {
   Machine machine = parsed(Sample());
   EXPECT_EQ(machine.segment_bytes(Bytes{1000}).value, 1 << 20) << "the same for all";

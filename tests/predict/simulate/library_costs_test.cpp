@@ -364,12 +364,13 @@ TEST_P(LibraryCosts, WithoutConcurrentLanesOneEngineReceives) {
 }
 
 // Two lanes at once between two ranks, each with half of the elements.
-Schedule lanes(std::int64_t elements) {
-  return by_hand(2, elements, 1, [](std::int32_t r, ProgramBuilder& p) {
+Schedule lanes(std::int64_t elements, bool summed = false) {
+  return by_hand(2, elements, 1, [summed](std::int32_t r, ProgramBuilder& p) {
     for (std::int32_t l = 0; l < 2; ++l) {
       LaneBuilder lane(LaneId{l}, "half", 1);
       if (r == 0) lane.step(send(1, out[part(l, 2)]));
-      if (r == 1) lane.step(receive(0, out[part(l, 2)]));
+      if (r == 1 && !summed) lane.step(receive(0, out[part(l, 2)]));
+      if (r == 1 && summed) lane.step(receive_reduce(0, in[part(l, 2)], out[part(l, 2)]));
       p.add(std::move(lane));
     }
   });
@@ -393,6 +394,33 @@ TEST_P(LibraryCosts, ConcurrentLanesPutTheirMessages) {
   m.software.short_put_latency = Quantity<Seconds>{{2e-6}};
   EXPECT_NEAR(time(lanes(8), m), before + 2e-6, 1e-12);
   EXPECT_NEAR(time(lanes(million), m), without + 20e-6 + 3e-6, 1e-12) << "this one is long";
+}
+
+// A polled flag in place of receive_cost; puts of a call that sums up are ready later.
+TEST_P(LibraryCosts, PutsHaveALatencyOfTheirOwn) {
+  Machine m = plain("2m");
+  m.software.put_setup = Quantity<Seconds>{{20e-6}};
+  m.software.receive_cost = Quantity<Seconds>{{3e-6}};
+  const double before = time(lanes(million), m), single = time(one_message(0, 1, 2), m);
+  m.software.put_latency = Quantity<Seconds>{{1e-6}};
+  EXPECT_NEAR(time(lanes(million), m), before - 2e-6, 1e-12);
+  EXPECT_NEAR(time(one_message(0, 1, 2), m), single, 1e-12) << "messages are taken as before";
+  const double summed = time(lanes(million, true), m);
+  m.software.put_sum_latency = Quantity<Seconds>{{5e-6}};
+  EXPECT_NEAR(time(lanes(million), m), before - 2e-6, 1e-12) << "nothing is summed up";
+  EXPECT_NEAR(time(lanes(million, true), m), summed + 5e-6, 1e-12);
+}
+
+// Two trees that sum up and then hand out: the second phase begins later.
+TEST_P(LibraryCosts, LaterPhasesOfPutsTakeATurn) {
+  Machine cube = plain("2mx2mx2m");
+  cube.software.put_setup = Quantity<Seconds>{{20e-6}};
+  const Schedule s = built(algorithm("trinaryx3"), cube, 800);
+  const Schedule reduce = built(algorithm("trinaryx3", CollectiveKind::reduce), cube, 800);
+  const double both = time(s, cube), one = time(reduce, cube);
+  cube.software.put_turn_latency = Quantity<Seconds>{{4e-6}};
+  EXPECT_NEAR(time(s, cube), both + 4e-6, 1e-12);
+  EXPECT_NEAR(time(reduce, cube), one, 1e-12) << "one phase";
 }
 
 // Both ranks are on one node of the box: no address leaves it.

@@ -23,6 +23,7 @@ NEEDED = ("collective", "algorithm", "bytes")
 OF_RANKS = ("shape", "ranks", "ranks_per_node")
 OF_PART = ("box", "routing")
 OF_COLLECTIVE = ("type", "operation", "root")
+ABOUT = ("day", "software")  # when a time was measured, and with which state of the software
 
 
 @dataclass
@@ -55,7 +56,7 @@ def parameters_of_cases() -> dict[str, str]:
     """The names that a case may have, with how their values are written."""
     declared = {each.name: each for each in _collectives.declared_parameters() if each.kind != "hint"}
     kinds = {name: "size" if each.symbol == "SIZE" else each.kind for name, each in declared.items()}
-    return {**dict.fromkeys((*NEEDED, *OF_RANKS, *OF_PART, *OF_COLLECTIVE), ""), **kinds}
+    return {**dict.fromkeys((*NEEDED, *OF_RANKS, *OF_PART, *OF_COLLECTIVE, *ABOUT), ""), **kinds}
 
 
 def read(path: Path) -> list[TimedCase]:
@@ -71,10 +72,23 @@ def read(path: Path) -> list[TimedCase]:
         lacking = next((name for name in NEEDED if name not in values and name != "bytes"), None)
         if lacking is not None:
             raise missing(f"{at}: the {lacking}", f"add a column {lacking}")
-        cases.append(TimedCase(at, checked(at, values), row["seconds"], {**cells, **values}))
+        about = {name: str(values.pop(name)) for name in ABOUT if name in values}
+        cases.append(TimedCase(at, checked(at, values), row["seconds"], {**cells, **values, **about}))
     if not cases:
         raise wrong_value("the measured times must have a row", f"none is taken from {path}")
     return cases
+
+
+def of_state(cases: list[TimedCase], software: str | None) -> list[TimedCase]:
+    """Those that were measured with this state of the software, where the file says with which."""
+    known = dict.fromkeys(case.cells["software"] for case in cases if "software" in case.cells)
+    if not known or (software is None and len(known) == 1):
+        return cases
+    found = [case for case in cases if case.cells.get("software") == software]
+    if not found:
+        rule = "--software must be a state that the times were measured with"
+        raise wrong_value(rule, software and f"'{software}'", f"use one of {', '.join(known)}")
+    return found
 
 
 def mapping(path: Path) -> dict:

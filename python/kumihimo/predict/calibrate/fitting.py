@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import _machine
 from kumihimo.predict.calibrate import least_squares, numbers, profiles
-from kumihimo.predict.calibrate.cases import Predictor, TimedCase, log_ratios
+from kumihimo.predict.calibrate.cases import ABOUT, Predictor, TimedCase, log_ratios
 from kumihimo.predict.calibrate.numbers import FREE, FittedNumber
 from kumihimo.predict.campaign.expressions import CampaignExpression
+from kumihimo.predict.prediction_errors import ErrorRow
 from kumihimo.text.errors import BadInput, KumihimoError, missing, wrong_value
 
 CONFIDENCE = 0.95
@@ -21,6 +23,7 @@ NO_EFFECT = 0.01  # a change of a number by 1 that changes times by less in the 
 FAR = math.log(1.2)
 FEWEST_CURVES = 5  # for intervals
 TRIAL_DIGITS = 12
+NO_STATE = "base"  # of the software: the numbers outside of [software.NAME]
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,8 @@ def split(cases: Sequence[TimedCase], condition: str | None) -> tuple[list[Timed
 
 
 def key_of(case: TimedCase) -> tuple:
-    return tuple(sorted((name, str(value)) for name, value in case.values.items()))
+    about = {name: case.cells[name] for name in ABOUT if name in case.cells}
+    return tuple(sorted((name, str(value)) for name, value in {**case.values, **about}.items()))
 
 
 def calibrate(
@@ -76,36 +80,14 @@ def calibrate(
     fit: Sequence[TimedCase],
     wanted: Sequence[str] | None,
     advance: Callable[[], None] = lambda: None,
+    state: str = "",
 ) -> FittedMachine:
-    """Fits the wanted numbers of the machine file `text`, or all that no source has and that the cases tell. Nothing
-    but `fit` has an influence."""
-    known = numbers.read(parsed(text, path))
-    chosen = [n for n in known.values() if n.provenance in FREE] if wanted is None else numbers.named(known, wanted)
-    if not chosen:
-        raise missing("a number to fit", "mark numbers of the machine file as assumed, or name some with --fit")
-
-    def predicted(values: dict[FittedNumber, float], cases: Sequence[TimedCase]) -> list[float]:
-        texts = {number: number.text(value, TRIAL_DIGITS) for number, value in values.items()}
-        machine = _machine.parse(numbers.with_values(text, texts), str(path))
-        return predictor.seconds(machine, cases)
-
-    def residuals_of(those: Sequence[FittedNumber]) -> Callable:
-        def residuals(logs: Sequence[float]) -> list[float] | None:
-            if any(abs(log) > FARTHEST for log in logs):
-                return None
-            values = {number: number.value * math.exp(log) for number, log in zip(those, logs)}
-            try:
-                return [less_where_far(each) for each in log_ratios(predicted(values, fit), fit)]
-            except KumihimoError:  # numbers that contradict each other
-                return None
-
-        return residuals
-
-    start = residuals_of(chosen)([0.0] * len(chosen))
-    if start is None:
-        predicted({number: number.value for number in chosen}, fit)  # raises
-    rows = least_squares.jacobian(residuals_of(chosen), [0.0] * len(chosen), start)
-    untold = least_squares.dependent(rows, NO_EFFECT)
+    """Fits the wanted numbers of the machine file `text` in this state of its software, or all that no source has and
+    that the cases tell. Nothing but `fit` has an influence."""
+    trial = FileOnTrial(path, text, predictor, fit, state)
+    residuals_of = trial.residuals_of
+    chosen = trial.chosen(wanted)
+    untold = trial.untold(chosen)
     warnings: list[str] = []
     while True:
         more = [untold_text(chosen[i], [chosen[j] for j in others]) for i, others in untold.items()]
@@ -128,7 +110,71 @@ def calibrate(
     warnings += of_intervals
     values = {each.number: each.value for each in fitted}
     every = predictor.cases
-    return FittedMachine(text, predicted({}, every), predicted(values, every), fitted, warnings)
+    return FittedMachine(text, trial.predicted({}, every), trial.predicted(values, every), fitted, warnings)
+
+
+def predicted_by_fit(
+    path: Path,
+    text: str,
+    predictor: Predictor,
+    fit: Sequence[TimedCase],
+    judged: Sequence[TimedCase],
+    wanted: Sequence[str] | None,
+    advance: Callable[[], None] = lambda: None,
+    state: str = "",
+) -> tuple[list[float], list[str]]:
+    """Seconds of the cases judged, by numbers that are fitted to `fit` alone; and the keys of the numbers that `fit`
+    does not tell, which stay as in the file."""
+    trial = FileOnTrial(path, text, predictor, fit, state)
+    chosen = trial.chosen(wanted)
+    untold = trial.untold(chosen)
+    kept = [chosen[i].key for i in untold]
+    chosen = [number for i, number in enumerate(chosen) if i not in untold]
+    solution = least_squares.minimum(trial.residuals_of(chosen), [0.0] * len(chosen), advance)
+    values = {number: number.value * math.exp(log) for number, log in zip(chosen, solution.parameters)}
+    return trial.predicted(values, judged), kept
+
+
+class FileOnTrial:
+    """A machine file in a state of its software, whose numbers change, and the times that they are fitted to."""
+
+    def __init__(self, path: Path, text: str, predictor: Predictor, fit: Sequence[TimedCase], state: str = "") -> None:
+        self._path, self._text, self._predictor, self._fit, self._state = path, text, predictor, fit, state
+
+    def chosen(self, wanted: Sequence[str] | None) -> list[FittedNumber]:
+        """The numbers to fit: those that the user names, or all that no source has."""
+        known = numbers.read(parsed(self._text, self._path), self._state)
+        chosen = [n for n in known.values() if n.provenance in FREE] if wanted is None else numbers.named(known, wanted)
+        if not chosen:
+            raise missing("a number to fit", "mark numbers of the machine file as assumed, or name some with --fit")
+        return chosen
+
+    def predicted(self, values: dict[FittedNumber, float], cases: Sequence[TimedCase]) -> list[float]:
+        texts = {number: number.text(value, TRIAL_DIGITS) for number, value in values.items()}
+        changed = numbers.with_values(self._text, texts)
+        machine = _machine.parse(changed, str(self._path), self._state or NO_STATE)
+        return self._predictor.seconds(machine, cases)
+
+    def residuals_of(self, those: Sequence[FittedNumber]) -> Callable:
+        def residuals(logs: Sequence[float]) -> list[float] | None:
+            if any(abs(log) > FARTHEST for log in logs):
+                return None
+            values = {number: number.value * math.exp(log) for number, log in zip(those, logs)}
+            try:
+                return [less_where_far(each) for each in log_ratios(self.predicted(values, self._fit), self._fit)]
+            except KumihimoError:  # numbers that contradict each other
+                return None
+
+        return residuals
+
+    def untold(self, chosen: Sequence[FittedNumber]) -> dict[int, list[int]]:
+        """Of `chosen`, those that the times do not tell where the file has them."""
+        residuals = self.residuals_of(chosen)
+        start = residuals([0.0] * len(chosen))
+        if start is None:
+            self.predicted({number: number.value for number in chosen}, self._fit)  # raises
+        rows = least_squares.jacobian(residuals, [0.0] * len(chosen), start)
+        return least_squares.dependent(rows, NO_EFFECT)
 
 
 class Untold(Exception):
@@ -147,7 +193,7 @@ def less_where_far(error: float) -> float:
 
 
 def parsed(text: str, path: Path) -> dict:
-    _machine.parse(text, str(path))  # whose errors name lines
+    _machine.parse(text, str(path), NO_STATE)  # whose errors name lines
     from kumihimo.predict.campaign.description import toml
 
     return toml(text, path)
@@ -200,17 +246,47 @@ def intervals(
     return fitted, warnings
 
 
-def machine_file(calibration: FittedMachine, source: str, remarks: Sequence[str]) -> str:
-    """The machine file with the fitted numbers, and at its end where they come from."""
-    values = {each.number: each.number.text(each.value) for each in calibration.fitted}
-    sources = {
-        each.number: f"{source}; 95 % within {each.number.text(each.low, 3)} to {each.number.text(each.high, 3)}"
-        for each in calibration.fitted
-    }
-    text = numbers.with_values(calibration.text, values, sources)
+def machine_file(
+    calibration: FittedMachine, source: str, remarks: Sequence[str], state: str = "", errors: str = ""
+) -> str:
+    """The machine file with the fitted numbers, in a state of the software if one is named, and at its end where they
+    come from. `errors`: of predictions, as a section."""
+    text, values, sources = calibration.text, {}, {}
+    for each in calibration.fitted:
+        number = each.number
+        if state:
+            text, number = numbers.in_state(text, number, state)
+        values[number] = number.text(each.value)
+        sources[number] = f"{source}; 95 % within {number.text(each.low, 3)} to {number.text(each.high, 3)}"
+    text = with_errors(numbers.with_values(text, values, sources), errors, state)
     try:
-        _machine.parse(text, "the fitted machine")
+        _machine.parse(text, "the fitted machine", state or NO_STATE)
     except BadInput as error:
         raise BadInput(f"the fitted numbers make no machine: {error.problem}", error.advice) from None
     lines = "".join(f"# {remark}\n" for remark in remarks)
     return f"{text.rstrip()}\n\n{lines}"
+
+
+ERRORS = r"^\[{table}\]\n(?:#[^\n]*\n)*(?:(?:source|fewest_nodes|most_nodes|day_to_day|rows) = .*\n|  \{{.*\n|\]\n)*\n?"
+
+
+def with_errors(text: str, errors: str, state: str) -> str:
+    """`errors` in place of those that the file has of this state. Other numbers have other errors."""
+    table = f"software.{state}.prediction_errors" if state else "prediction_errors"
+    text = re.sub(ERRORS.format(table=re.escape(table)), "", text, flags=re.MULTILINE)
+    return f"{text.rstrip()}\n\n[{table}]\n{errors}" if errors else text
+
+
+def errors_section(rows: Sequence[ErrorRow], source: str, nodes: tuple[int, int], day_to_day: float | None) -> str:
+    """The lines of [prediction_errors]; empty: no class has enough times."""
+    if not rows:
+        return ""
+    lines = [f'source = "{source.translate(numbers.NO_QUOTES)}"']
+    lines += [f"fewest_nodes = {nodes[0]}", f"most_nodes = {nodes[1]}"]
+    if day_to_day is not None:
+        lines.append(f"day_to_day = {day_to_day:.4f}")
+    lines.append("rows = [")
+    for row in rows:
+        classes = f'algorithms = "{row.algorithms}", lengths = "{row.lengths}"'
+        lines.append(f"  {{ {classes}, times = {row.times}, low = {row.low:.4f}, high = {row.high:.4f} }},")
+    return "\n".join([*lines, "]"]) + "\n"

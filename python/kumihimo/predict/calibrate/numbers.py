@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kumihimo.text.errors import BadInput, did_you_mean, wrong_value
 
@@ -31,11 +31,23 @@ class FittedNumber:
     value: float
     unit: str  # "s" or "B/s"
     provenance: str
+    state: str = ""  # of the software, in whose table it is written; empty: in that of its section
+
+    @property
+    def table(self) -> str:
+        return table_of(self.section, self.state)
 
     def text(self, value: float, digits: int = 5) -> str:
         fits = [unit for unit in WRITTEN[self.unit] if value >= UNITS[unit]]
         unit = fits[-1] if fits else WRITTEN[self.unit][0]
         return f"{_decimal(value / UNITS[unit], digits)} {unit}"
+
+
+def table_of(section: str, state: str) -> str:
+    """The name of the table that has a section's numbers of this state."""
+    if not state:
+        return section
+    return f"software.{state}" if section == "software" else f"software.{state}.{section}"
 
 
 def _decimal(value: float, digits: int) -> str:
@@ -44,17 +56,28 @@ def _decimal(value: float, digits: int) -> str:
     return text if "e" not in text else f"{value:.{digits}f}"
 
 
-def read(told: Mapping) -> dict[str, FittedNumber]:
-    """By key, of the parsed machine file."""
+def read(told: Mapping, state: str = "") -> dict[str, FittedNumber]:
+    """By key, of the parsed machine file with this state of its software."""
     found = {}
     for section in SECTIONS:
-        for key, entry in told.get(section, {}).items():
-            match = VALUE.fullmatch(entry["value"]) if isinstance(entry.get("value"), str) else None
-            if match and match[2] in UNITS:
-                unit = "B/s" if match[2].endswith("/s") else "s"
-                provenance = next(name for name in PROVENANCES if name in entry)
-                found[key] = FittedNumber(section, key, float(match[1]) * UNITS[match[2]], unit, provenance)
+        of_state = told.get("software", {}).get(state, {}) if state else {}
+        of_state = of_state if section == "software" else of_state.get(section, {})
+        for name, table in (("", told.get(section, {})), (state, of_state)):
+            for key, entry in table.items():
+                number = _number(section, key, entry, name)
+                if number is not None:
+                    found[key] = number
     return found
+
+
+def _number(section: str, key: str, entry: object, state: str) -> FittedNumber | None:
+    value = entry.get("value") if isinstance(entry, Mapping) else None
+    match = VALUE.fullmatch(value) if isinstance(value, str) else None
+    if not match or match[2] not in UNITS:
+        return None
+    unit = "B/s" if match[2].endswith("/s") else "s"
+    provenance = next(name for name in PROVENANCES if name in entry)
+    return FittedNumber(section, key, float(match[1]) * UNITS[match[2]], unit, provenance, state)
 
 
 def named(numbers: Mapping[str, FittedNumber], wanted: Iterable[str]) -> list[FittedNumber]:
@@ -74,8 +97,7 @@ def named(numbers: Mapping[str, FittedNumber], wanted: Iterable[str]) -> list[Fi
 def with_values(text: str, values: Mapping[FittedNumber, str], source: Mapping[FittedNumber, str] | None = None) -> str:
     """The machine file with these values instead, all other lines as they are. `source`: what they are fitted to."""
     for number, value in values.items():
-        start = re.search(rf"^\[{number.section}\]", text, re.MULTILINE)
-        entry = start and re.compile(rf"^{number.key}\s*=\s*({TABLE})", re.MULTILINE).search(text, start.end())
+        entry = entry_of(text, number.table, number.key)
         if not entry:
             raise BadInput(
                 f"{number.section}.{number.key} must be written {number.key} = {{ value = ... }}, on one line, under "
@@ -87,3 +109,26 @@ def with_values(text: str, values: Mapping[FittedNumber, str], source: Mapping[F
         table = f'{{ value = "{value}", {known} }}'
         text = f"{text[: entry.start(1)]}{table}{text[entry.end(1) :]}"
     return text
+
+
+def entry_of(text: str, table: str, key: str) -> re.Match | None:
+    """Where the number is written, its inline table as group 1."""
+    start = re.search(rf"^\[{re.escape(table)}\][^\n]*$", text, re.MULTILINE)
+    if start is None:
+        return None
+    end = re.compile(r"^\[", re.MULTILINE).search(text, start.end())
+    entry = re.compile(rf"^{key}\s*=\s*({TABLE})", re.MULTILINE)
+    return entry.search(text, start.end(), end.start() if end else len(text))
+
+
+def in_state(text: str, number: FittedNumber, state: str) -> tuple[str, FittedNumber]:
+    """The machine file with an entry for the number in this state, and the number there."""
+    moved = replace(number, state=state)
+    if entry_of(text, moved.table, number.key):
+        return text, moved
+    for table in dict.fromkeys((table_of("software", state), moved.table)):
+        if not re.search(rf"^\[{re.escape(table)}\]", text, re.MULTILINE):
+            text = f"{text.rstrip()}\n\n[{table}]\n"
+    header = re.search(rf"^\[{re.escape(moved.table)}\][^\n]*\n", text, re.MULTILINE)
+    entry = f'{number.key} = {{ value = "{number.text(number.value)}", assumed = "as in [{number.section}]" }}\n'
+    return f"{text[: header.end()]}{entry}{text[header.end() :]}", moved

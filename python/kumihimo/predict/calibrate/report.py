@@ -5,12 +5,24 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
+from kumihimo.predict import prediction_errors
+from kumihimo.predict.calibrate import by_scale
+from kumihimo.predict.calibrate.by_scale import JudgedFit, ScaleValidation
 from kumihimo.predict.calibrate.cases import TimedCase
 from kumihimo.predict.calibrate.fitting import CONFIDENCE, FittedMachine
 from kumihimo.predict.campaign import comparison
 from kumihimo.text.quantities import bytes_text, seconds_text, share_text
 
+SCALE_COLUMNS = (
+    *("fitted to nodes>", "judged on>", "form", "times>", "median>", "nine of ten>", "within 20 %>", "beyond 35 %>"),
+    *("loss>", ""),
+)
+CLASS_COLUMNS = (
+    *("algorithms", "lengths", "times>", "median>", "predicted / measured>", "within 20 %>", "beyond 35 %>"),
+    *("low to high", "interval of"),
+)
 NEAR, FAR = math.log(1.2), math.log(1.35)
 COLUMNS = ("cases", "times>", "median>", "nine of ten>", "within 20 %>", "beyond 35 %>", "worst>", "pairs in order>")
 
@@ -80,12 +92,23 @@ def span(cases: Sequence[TimedCase]) -> str:
 
 
 class CalibrationReport:
-    """Of a calibration; `kept` are the cases of validation."""
+    """Of a calibration; `kept` are the cases of validation. `judged`: the cross-validation by scale. `daily`,
+    `repeated`: see days.spread."""
 
     def __init__(
-        self, found: FittedMachine, cases: Sequence[TimedCase], kept: Sequence[TimedCase], condition: str
+        self,
+        found: FittedMachine,
+        cases: Sequence[TimedCase],
+        kept: Sequence[TimedCase],
+        condition: str,
+        judged: ScaleValidation,
+        daily: float | None = None,
+        repeated: int = 0,
     ) -> None:
         self.found, self.cases, self.condition = found, cases, condition
+        self.by_scale, self.daily, self.repeated = judged, daily, repeated
+        self.judged_times = by_scale.judged_times(judged.judged)
+        self.error_rows = prediction_errors.rows(self.judged_times)
         ids = {id(case) for case in kept}
         self.held = [id(case) in ids for case in cases]
         self.parts = {
@@ -101,6 +124,76 @@ class CalibrationReport:
 
     def rows(self) -> list[list[str]]:
         return [row(title, agreement(*part)) for title, part in self.parts.items()]
+
+    @property
+    def nodes(self) -> tuple[int, int]:
+        """Of the jobs that were measured."""
+        each = [case.cells["nodes"] for case in self.cases]
+        return min(each), max(each)
+
+    def errors_source(self, file: str) -> str:
+        splits = ", ".join(f"{each.split.judged} nodes by at most {each.split.fitted}" for each in self.by_scale.judged)
+        return f"kumihimo machine calibrate: {len(self.judged_times)} times of {file}, fitted to smaller jobs: {splits}"
+
+    def rows_by_scale(self) -> list[list[str]]:
+        """Of each form that was tried, and of the one taken on all splits."""
+        shown = [each for each in self.by_scale.tried if each.form != self.by_scale.chosen]
+        rows = []
+        for each in (*shown, *self.by_scale.judged):
+            name = each.form.name if each.form else ""
+            taken = "taken" if name and each.form == self.by_scale.chosen else ""
+            cells = row("", agreement(each.cases, each.seconds))[1:]
+            split = [f"at most {each.split.fitted}", str(each.split.judged)]
+            rows.append([*split, name, *cells[:5], f"{each.loss:.3f}", taken])
+        return rows
+
+    def scale_remarks(self) -> list[str]:
+        lines = []
+        if self.by_scale.chosen is not None:
+            on = ", ".join(dict.fromkeys(str(each.split.judged) for each in self.by_scale.tried))
+            how = f"the form of a put's cost that judges best on {on} nodes" if on else "no split could choose"
+            lines.append(f"{self.by_scale.chosen.name}: {self.by_scale.chosen.meaning}; {how}")
+        for each in self.by_scale.judged:
+            if each.kept:
+                lines.append(f"at most {each.split.fitted} nodes do not tell {', '.join(each.kept)}: as in the file")
+        return lines
+
+    def rows_by_class(self) -> list[list[str]]:
+        """Of all judged times, with the interval of a class that has one."""
+        rows = []
+        for algorithms, lengths in sorted({(each.algorithms, each.lengths) for each in self.judged_times}):
+            logs = [e.log for e in self.judged_times if (e.algorithms, e.lengths) == (algorithms, lengths)]
+            sizes = sorted(map(abs, logs))
+            found = prediction_errors.row_for(self.error_rows, algorithms, lengths)
+            ends = "" if found is None else f"{found.low:.2f} to {found.high:.2f}"
+            wider = "" if found is None or found.times == len(logs) else f"{found.algorithms}, {found.lengths}"
+            near, far = sum(size <= NEAR for size in sizes), sum(size > FAR for size in sizes)
+            shares = [share_text(count / len(sizes)) for count in (near, far)]
+            median = share_text(math.expm1(statistics.median(sizes)))
+            bias = f"{math.exp(-statistics.median(logs)):.2f}"
+            rows.append([algorithms, lengths, str(len(logs)), median, bias, *shares, ends, wider])
+        return rows
+
+    def coverage(self) -> dict[str, tuple[int, int]]:
+        """How many judged times lie in an interval that others gave, of how many."""
+        found = {"new_curves": prediction_errors.coverage_of_new_curves(self.judged_times)}
+        largest = by_scale.coverage_on_largest(self.by_scale)
+        return found if largest is None else {**found, "largest_jobs": largest}
+
+    def coverage_remarks(self) -> list[str]:
+        words = {
+            "new_curves": "each algorithm and job by intervals of the others",
+            "largest_jobs": "the largest jobs by intervals of smaller ones",
+        }
+        lines = ["nine of ten measured times are between low and high times the predicted one"]
+        for name, (within, of) in self.coverage().items():
+            if of:
+                lines.append(f"in their interval of 90 %, {words[name]}: {within} of {of}, {share_text(within / of)}")
+        if self.daily is not None:
+            lines.append(f"from day to day: within {self.daily:.2f} x, of {self.repeated} cases of several days")
+        elif any("day" in case.cells for case in self.cases):
+            lines.append(f"from day to day: not known, {self.repeated} cases were measured on several days")
+        return lines
 
     def rows_by(self, title: Callable[[TimedCase], str]) -> list[list[str]]:
         """Of the validation."""
@@ -158,6 +251,29 @@ class CalibrationReport:
             "agreement": {title.replace(", ", "_"): agreement(*part) for title, part in self.parts.items()},
             "agreement_by_algorithm": by(*self.parts["validation"], algorithm_of),
             "agreement_by_size": by(*self.parts["validation"], size_of),
+            "by_scale": self._scales_to_json(),
+            "prediction_errors": [asdict(each) for each in self.error_rows],
+            "coverage": {name: {"within": a, "times": b} for name, (a, b) in self.coverage().items()},
+            "day_to_day": self.daily,
             "warnings": self.found.warnings,
             "results": results,
+        }
+
+    def _scales_to_json(self) -> dict:
+        chosen = self.by_scale.chosen
+
+        def told(each: JudgedFit) -> dict:
+            return {
+                "fitted_nodes_max": each.split.fitted,
+                "judged_nodes": each.split.judged,
+                "form": each.form.name if each.form else None,
+                "loss": each.loss,
+                "not_told": each.kept,
+                **agreement(each.cases, each.seconds),
+            }
+
+        return {
+            "form": chosen and chosen.name,
+            "judged": [told(each) for each in self.by_scale.judged],
+            "tried": [told(each) for each in self.by_scale.tried],
         }

@@ -21,7 +21,7 @@ from kumihimo.processes.allocation import Allocation
 from kumihimo.text.errors import KumihimoError, missing, wrong_value
 
 MOST_FREE = 3  # nodes of a part for each node that the ranks need
-OF_MACHINE = ("shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
+OF_MACHINE = ("software", "shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
 
 
 @dataclass
@@ -45,6 +45,7 @@ class ReplayModelRequest:
     packet_seed: int = 1
     dies: list[str] = field(default_factory=list)
     slow: list[str] = field(default_factory=list)
+    software: str | None = None
     whole: bool = False  # the machine is that of the job, whose nodes the ranks fill in order
 
     def loaded_machine(self) -> _machine.Machine:

@@ -82,6 +82,7 @@ class Compiler {
   std::int64_t times_ = 1;          // trips of the enclosing loops, multiplied
   std::int64_t iterated_times_ = 1; // of those that are iterated
   bool in_order_ = true;            // see starts_in_order, of the current lane
+  bool sums_ = false;               // any rank
   double reduced_ = 0;              // bytes reduced by the current lane
   std::int64_t sends_ = 0;          // its rounds that send
   std::string wrong_;
@@ -162,6 +163,7 @@ void Compiler::add_round(const Round& round, FlatNode& node) {
   node.first = static_cast<std::uint32_t>(out_->steps.size());
   for (const Step& step : round.steps) {
     const FlatStep f = flat(step, round.gap);
+    sums_ = sums_ || step.reduces();
     if (step.reduces() || step.kind == StepKind::compute) reduced_ += f.bytes * static_cast<double>(times_);
     if (f.dynamic >= 0 || (!step.has_data() && step.kind != StepKind::compute) || f.bytes > 0) out_->steps.push_back(f);
   }
@@ -305,7 +307,7 @@ Result<Compiled> Compiler::run() {
     return failed("all peers must be ranks and all segments must have the same gaps",
                   fmt::format("{} at rank {}", wrong_, rank_), verify_it);
   out_->phases.find();
-  if (out_->phases.has_concurrent_lanes()) out_->concurrency = Lanes::concurrent;
+  if (out_->phases.has_concurrent_lanes()) out_->concurrency = sums_ ? Lanes::summing : Lanes::concurrent;
   constexpr std::int32_t most_pipelines = 16; // beyond, all lanes of a phase keep one pace
   const bool one_pipeline = out_->phases.groups() > most_pipelines;
   for (std::size_t l = 0; l < out_->lanes.size(); ++l) {

@@ -150,3 +150,59 @@ def test_too_few_times_are_told_with_the_numbers(kumihimo, files, true_times):
     ended = kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT)
     assert ended.code == 2
     assert "there must be more times to fit than numbers (message_cost, link_bandwidth) (got 2 and 2); add" in ended.err
+
+
+def test_prints_how_small_jobs_predict_larger_ones(kumihimo, files):
+    ended = kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT, "--out", "new.toml")
+    assert ended.code == 0, ended.err
+    assert "Fitted to small jobs, judged on larger ones" in ended.out
+    assert "at most 8" in ended.out and "at most 16" in ended.out
+    assert "the largest jobs by intervals of smaller ones:" in ended.out
+    written = toml((files / "new.toml").read_text(), files / "new.toml")["prediction_errors"]
+    assert (written["fewest_nodes"], written["most_nodes"]) == (8, 64)
+    assert any((row["algorithms"], row["lengths"]) == ("all", "all") for row in written["rows"])
+    asked = ("simulate", "bcast", "-m", "./new.toml", "-s", "4x4x4", "-b", "8", "-a", "binomial", "--json")
+    found = json.loads(kumihimo(*asked).out)["results"][0]
+    assert found["interval"]["low_seconds"] <= found["interval"]["high_seconds"]
+    told = json.loads(kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT, "--json").out)
+    assert [each["judged_nodes"] for each in told["by_scale"]["judged"]] == [16, 64]
+    none = ("machine", "calibrate", "small.toml", "times.csv", *FIT, "--scales", "none", "--json")
+    left_out = json.loads(kumihimo(*none).out)
+    assert left_out["by_scale"]["judged"] == [] and left_out["prediction_errors"] == []
+
+
+def test_a_calibration_writes_into_a_state_of_the_software(kumihimo, files, true_times):
+    """A new one; the numbers outside stay, and the next calibration starts from it."""
+    arguments = ("machine", "calibrate", "small.toml", "times.csv", *FIT, "--software", "mpi-5", "--out")
+    ended = kumihimo(*arguments, "new.toml")
+    assert ended.code == 0, ended.err
+    written = toml((files / "new.toml").read_text(), files / "new.toml")
+    assert written["software"]["message_cost"]["assumed"] == 'a "guess"'
+    assert "fitted" in written["software"]["mpi-5"]["message_cost"]
+    assert "fitted" in written["software"]["mpi-5"]["network"]["link_bandwidth"]
+    assert written["software"]["mpi-5"]["prediction_errors"]["rows"]
+    asked = ("simulate", "bcast", "-m", "./new.toml", "-s", "4x4x4", "-b", "1MiB", "-a", "binomial", "--json")
+    base, state, named = (
+        json.loads(kumihimo(*asked, *more).out)["results"][0]
+        for more in ((), ("--software", "mpi-5"), ("--software", "base"))
+    )
+    assert base["seconds"] == named["seconds"] != state["seconds"]
+    assert "interval" in state and "interval" not in base
+    assert "mpi-5, in force" in kumihimo("machine", "show", "./new.toml", "--software", "mpi-5").out
+    again = kumihimo("machine", "calibrate", "./new.toml", "times.csv", *FIT, "--software", "mpi-5", "--json")
+    fitted = {each["key"]: each for each in json.loads(again.out)["fitted"]}
+    cost = fitted["software.message_cost"]
+    assert cost["before"] == pytest.approx(cost["value"], rel=1e-2)
+    refused = kumihimo(*asked, "--software", "mpi-6")
+    assert refused.code == 2 and "use one of base, mpi-5" in refused.err
+
+
+def test_times_of_other_states_are_left_out(kumihimo, files, true_times):
+    lines = csv_of(true_times).splitlines()
+    lines = [lines[0] + ",software", *(f"{line},{'old' if i % 2 else 'new'}" for i, line in enumerate(lines[1:]))]
+    (files / "states.csv").write_text("\n".join(lines))
+    asked = ("machine", "calibrate", "small.toml", "states.csv", *FIT, "--scales", "none", "--json")
+    told = json.loads(kumihimo(*asked, "--software", "new").out)
+    assert len(told["results"]) == 60
+    refused = kumihimo(*asked)
+    assert refused.code == 2 and "--software" in refused.err and "use one of new, old" in refused.err
