@@ -45,6 +45,7 @@ OF_MPICH = {
     "alltoall": ("brucks", "pairwise", "pairwise_sendrecv_replace", "scattered"),
 }
 WHOLE = ("allreduce", "bcast", "reduce")  # whose lengths are of the vector
+OF_RUNS = ("fabric", "single_copy", "streaming_stores")  # how messages are carried, which no machine file tells
 NOT_HERE = {"ignore", "two_proc"}  # no algorithm; one for two ranks
 
 
@@ -140,7 +141,7 @@ class Bench:
         given = [
             f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
             for name, value in choice["parameters"].items()
-            if name != "fabric"  # of the run: the machine file has the times of one network
+            if name not in OF_RUNS
         ]
         asked = ("simulate", collective, "--machine", str(self.machine), "-a", choice["algorithm"], *given, "--json")
         length = str(self.in_mpi_bytes(collective, size))
