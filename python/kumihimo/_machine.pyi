@@ -7,6 +7,27 @@ import kumihimo._placement
 import kumihimo._topology
 
 
+class PredictionErrors:
+    """How far measured times are from predictions."""
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def fewest_nodes(self) -> int: ...
+
+    @property
+    def most_nodes(self) -> int: ...
+
+    @property
+    def day_to_day(self) -> float | None: ...
+
+    @property
+    def rows(self) -> list[tuple[str, str, int, float, float]]:
+        """
+        Classes of algorithms and of lengths, the times that each rests on, low and high factors.
+        """
+
 class Machine:
     """
     A topology and the numbers that a prediction needs, each with its source.
@@ -38,6 +59,18 @@ class Machine:
         """
         Flops that a rank computes each second, 0 if the machine file lacks them; bytes that its node moves.
         """
+
+    @property
+    def software_state(self) -> str:
+        """Whose numbers these are; empty: of no named state."""
+
+    @property
+    def software_states(self) -> list[str]:
+        """The names of those that the file describes."""
+
+    @property
+    def prediction_errors(self) -> PredictionErrors | None:
+        """None where no calibration has found them."""
 
     @property
     def node_names(self) -> list[str]:
@@ -105,7 +138,8 @@ class Machine:
 
     def to_text(self) -> str: ...
 
-def load(path_or_name: str, search: Sequence[str | os.PathLike]) -> Machine: ...
+def load(path_or_name: str, search: Sequence[str | os.PathLike], software: str = '') -> Machine:
+    """`software`: a state of the software; the file's default."""
 
 def names(search: Sequence[str | os.PathLike]) -> list[str]: ...
 
@@ -192,7 +226,7 @@ def host_of(processor: str, memory_bytes: int, parts: Sequence[tuple[str, int, S
     A host from the kind, the bytes and the processing units of each of its parts.
     """
 
-def parse(text: str, file_name: str) -> Machine:
+def parse(text: str, file_name: str, software: str = '') -> Machine:
     """A machine from the text of its file."""
 
 class Calibration:

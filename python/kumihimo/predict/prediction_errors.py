@@ -48,7 +48,7 @@ class JudgedTime:
 
 
 @dataclass(frozen=True)
-class PredictedTime:
+class PredictedCase:
     """`size`: bytes as options have them."""
 
     collective: str
@@ -109,7 +109,7 @@ def rows_of(errors: object) -> list[ErrorRow]:
     return [ErrorRow(*row) for row in errors.rows]
 
 
-def interval(errors: object, of: PredictedTime, nodes: int) -> dict | None:
+def interval(errors: object, of: PredictedCase, nodes: int) -> dict | None:
     """Members of a prediction: between which times nine of ten measured ones are expected. None: no class has enough
     times. `errors`: a _machine.PredictionErrors."""
     algorithms = class_of_algorithm(of.algorithm)

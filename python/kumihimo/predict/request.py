@@ -156,7 +156,7 @@ class SimulationRequest:
             _predict.loggops(nowhere.place, nowhere.native_options)
         subject = self.subject(name)
         asked = self.asked_ranks if hosts else subject.ranks(self.asked_ranks)
-        job = None if self.machine is None else self.job(asked, part, hosts, wanted)
+        job = None if self.machine is None else self.make_job(asked, part, hosts, wanted)
         subject.check(job)
         ranks = None if subject.kind == "goal" and self.model == "loggp" else self.ranks
         placed = job and simulation.placed(job, wanted, hosts, ranks)
@@ -164,7 +164,7 @@ class SimulationRequest:
         setting = Setting(self.model, job, placed, not self.no_simd, noise, deaths, options=told)
         return subject, setting if job else self.alone(setting, subject, asked)
 
-    def job(
+    def make_job(
         self,
         asked: Ranks,
         part: simulation.PartOfMachine,

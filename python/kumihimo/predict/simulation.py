@@ -277,7 +277,7 @@ def interval(
     disturbed = setting.noise or setting.deaths or setting.background
     if not errors or disturbed or setting.model not in prediction_errors.MODELS:
         return {}
-    case = prediction_errors.PredictedTime(collective.kind, algorithm, size, collective.ranks, seconds)
+    case = prediction_errors.PredictedCase(collective.kind, algorithm, size, collective.ranks, seconds)
     found = prediction_errors.interval(errors, case, asked.job.slots.nodes)
     return {} if found is None else {"interval": found}
 
