@@ -31,5 +31,5 @@ def test_the_names_of_a_part_are_not_known(named):
 
 
 def test_an_allocation_names_the_nodes(named):
-    ended = named("-m", "leonardo", "--allocation", "hosts")
+    ended = named("-m", "marenostrum-5", "--allocation", "hosts")
     assert ended.code == 0, ended.err
