@@ -116,9 +116,12 @@ LuTimes times_of(const tasks::TaskLog& log, const TiledFactorisation& tiles) {
   for (const tasks::TaskEvent& each : log.events) {
     if (each.thread == tasks::no_thread) continue;
     const TiledFactorisation::Step& step = tiles.step(each.task);
-    WorkTime& phase = step.kind == TiledFactorisation::Kind::update ? times.updates : times.panels;
+    const bool moves = step.kind == TiledFactorisation::Kind::rows;
+    WorkTime& phase = moves                                           ? times.moves
+                      : step.kind == TiledFactorisation::Kind::update ? times.updates
+                                                                      : times.panels;
     phase.seconds += share * static_cast<double>(each.end - each.begin);
-    phase.flops += tiles.operations(step);
+    if (!moves) phase.flops += tiles.operations(step);
     ++phase.calls;
   }
   times.waits = {1e-9 * static_cast<double>(log.end) - busy_seconds(log) / log.threads, 0, 1};

@@ -34,6 +34,16 @@ Status UnderWay::wait_for(const ProgramRun& run) {
   return Nothing{};
 }
 
+Status UnderWay::wait_until_may_begin(transport::Stream stream, std::int64_t number) {
+  for (;;) {
+    const auto old = std::ranges::find_if(runs_, [&](const ProgramRun* run) {
+      return run->stream_ == stream && run->number_ <= number - transport::instances_at_once;
+    });
+    if (old == runs_.end()) return Nothing{};
+    if (Status s = wait_for(**old); !s) return s;
+  }
+}
+
 Result<std::unique_ptr<ProgramRun>> ProgramRun::compile(const ProgramSet& set, Rank rank, UnderWay& others,
                                                         const transport::Reduction& reduction, transport::Stream stream,
                                                         bool in_place_safe) {
@@ -70,6 +80,8 @@ Result<std::unique_ptr<ProgramRun>> ProgramRun::make_another(const ProgramSet& s
 ProgramRun::~ProgramRun() { std::erase(others_.runs_, this); }
 
 Status ProgramRun::start(const execute::Buffers& buffers) {
+  number_ = ++others_.begun_[static_cast<std::size_t>(stream_)];
+  if (Status s = others_.wait_until_may_begin(stream_, number_); !s) return s;
   if (Status s = execution_->reserve(); !s) return s;
   execution_->start(buffers, reduction_, stream_);
   under_way_ = true;

@@ -5,6 +5,7 @@
 #include "program/program_set.hpp"
 #include "transport/transport.hpp"
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -25,8 +26,10 @@ class UnderWay {
  private:
   friend class ProgramRun;
   Status wait_for(const ProgramRun& run);
+  Status wait_until_may_begin(transport::Stream stream, std::int64_t number);
   transport::Transport& transport_;
-  std::vector<ProgramRun*> runs_;
+  std::vector<ProgramRun*> runs_; // as they began
+  std::array<std::int64_t, transport::streams> begun_{};
 };
 
 // One program set, compiled for this rank, to be run any number of times with any buffers.
@@ -45,7 +48,8 @@ class ProgramRun {
                                                           bool in_place_safe = true);
   ~ProgramRun();
 
-  // All ranks start the runs of a stream in the same order. At most one of this object is under way.
+  // All ranks start the runs of a stream in the same order. At most one of this object is under way. Where so many have
+  // begun since an older one that a transport could not tell them apart, that one is waited for.
   Status start(const execute::Buffers& buffers);
   Status wait();
   bool is_under_way() const { return under_way_; } // as the last call of others.advance() found it
@@ -65,6 +69,7 @@ class ProgramRun {
   transport::Stream stream_;
   std::unique_ptr<execute::Execution> execution_;
   bool under_way_ = false;
+  std::int64_t number_ = 0; // of those of its stream
 };
 
 } // namespace kumihimo::application

@@ -32,7 +32,7 @@ class JobPeers final : public one_sided::OneSidedPeers {
     mpi::Handle request = library.constants.request_null;
     if (library.call.Ibarrier(job_.world(), &request) != 0) return;
     for (int done = 0; library.call.Test(&request, &done, library.constants.status_ignore) == 0 && !done;)
-      if (transport_->has_failed() || transport_->progress() != transport::Transport::Progress::moved)
+      if (transport_->progress() != transport::Transport::Progress::moved) // after a failure the others are told, too
         std::this_thread::yield();
   }
 

@@ -11,7 +11,7 @@
 //    and straight from where they are (a slot, the sender's memory). So long messages are pipelined.
 // It may identify a key by its low bits, as MPI tags do, because the engine starts in ascending order:
 //  - the ordinals of one (instance, peer, lane, segment, signal) that differ by more than Demands::spread;
-//  - the segments of a lane that differ by more than Demands::window; the instances of a stream by 16 or more.
+//  - the segments of a lane that differ by more than Demands::window; the instances of a stream by instances_at_once.
 #pragma once
 
 #include "base/result.hpp"

@@ -92,9 +92,9 @@ def _absolute(text: str) -> str:
 
 def _refuse_wrong(named: program_sets.Programs) -> None:
     """Real ranks would wait for ever for a message that never comes."""
-    found = program_sets.verified(named)["findings"]
+    found = program_sets.verified(named).findings
     if found:
-        raise failed(f"{named.sets.name} fails verification", found[0]["sentence"], "see kumihimo verify")
+        raise failed(f"{named.sets.name} fails verification", found[0].sentence, "see kumihimo verify")
 
 
 def _order(case: ProgramCase) -> list[int] | None:

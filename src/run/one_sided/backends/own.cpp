@@ -21,7 +21,8 @@ void OwnRemoteMemory::progress_until(Done&& done) {
 Status OwnRemoteMemory::allocate(std::int64_t bytes, const std::optional<OneSidedPair>&) {
   memory_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes));
   local_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes));
-  key_ = TRY(remote_.register_memory(memory_.get(), bytes));
+  const Result<transport::MemoryKey> registered = remote_.register_memory(memory_.get(), bytes);
+  key_ = registered ? *registered : transport::MemoryKey{}; // the others wait for one, too, where it failed
   for (std::int32_t r = 0; r < ranks_; ++r)
     if (Rank{r} != rank_) remote_.grant(Rank{r}, data_channel, key_, 1);
   ++allocations_;
@@ -30,7 +31,7 @@ Status OwnRemoteMemory::allocate(std::int64_t bytes, const std::optional<OneSide
     progress_until([&] { return remote_.credits(Rank{r}, data_channel).slots >= allocations_; });
     keys_[static_cast<std::size_t>(r)] = remote_.credits(Rank{r}, data_channel).key;
   }
-  return status_;
+  return registered ? status_ : Status(registered.error());
 }
 
 void OwnRemoteMemory::release() {

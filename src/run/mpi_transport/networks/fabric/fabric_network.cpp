@@ -211,11 +211,11 @@ class FabricRankMemory final : public RankMemory {
       : library_(context.library), communicator_(context.communicator),
         memory_(std::move(of.port), numbered(std::move(of.ranks), network)) {}
 
-  // As FabricNetwork::close().
   ~FabricRankMemory() override {
     mpi::Handle request = library_.constants.request_null;
     const auto late = std::chrono::steady_clock::now() + longest_close;
     for (bool has_asked = false; std::chrono::steady_clock::now() < late; std::this_thread::yield()) {
+      static_cast<void>(memory_.progress()); // after a failure, too: the others are told
       const bool is_drained = memory_.has_failed() || memory_.drained();
       if (!has_asked && is_drained) has_asked = library_.call.Ibarrier(communicator_, &request) == 0;
       int done = 0;

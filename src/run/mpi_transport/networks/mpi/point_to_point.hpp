@@ -29,13 +29,15 @@ class TagLayout {
   // Error: MPI_TAG_UB leaves too few bits for the messages that may be under way.
   Status accepts(const transport::Demands& demands) const;
   int tag(const transport::MessageKey& key) const;
-  // Of each stream: 16 where MPI_TAG_UB is what the MPI standard demands.
+  // Of each stream: transport::instances_at_once where MPI_TAG_UB is what the MPI standard demands.
   std::int64_t instances_at_once() const {
     return (std::int64_t{1} << instance_bits_) / std::int64_t{transport::streams};
   }
 
  private:
   static constexpr int most_instance_bits = 5; // with the stream's
+  static_assert((std::int64_t{1} << most_instance_bits) ==
+                transport::instances_at_once * std::int64_t{transport::streams});
   std::int64_t upper_bound_;
   int instance_bits_, lane_bits_, segment_bits_, ordinal_bits_;
 };
