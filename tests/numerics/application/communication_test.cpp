@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <random>
+#include <thread>
 
 namespace kumihimo::application {
 namespace {
@@ -215,6 +217,41 @@ TEST(Sums, GoOnWhileAnExchangeWaits) {
     });
     ASSERT_TRUE(status.ok()) << status.error().sentence();
   }
+}
+
+// Rank 0 starts one exchange after the other, and rank 1 none before rank 0 has started all that may be under way.
+TEST(Ghosts, NoMoreExchangesAreUnderWayThanTransportsTellApart) {
+  constexpr int most = transport::instances_at_once, all = most + 4;
+  std::atomic<int> started = 0, started_before_rank_1 = 0;
+  const auto [status, printed] = run_processes(2, false, 1, [&](Processes& processes) -> Status {
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    Ghosts own;
+    own.rows = 1;
+    own.neighbours = {{1 - processes.rank(), {0}, 1}};
+    std::vector<std::unique_ptr<GhostExchange>> exchanges;
+    std::vector<std::vector<double>> vectors;
+    for (int i = 0; i < all; ++i) {
+      exchanges.push_back(TRY(runtime->exchange(own)));
+      vectors.push_back({static_cast<double>(100 * i + processes.rank()), -1});
+    }
+    if (processes.rank() == 1) {
+      while (started < most) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20)); // time for one more, which must not start
+      started_before_rank_1 = started.load();
+    }
+    for (int i = 0; i < all; ++i) {
+      if (Status s = exchanges[static_cast<std::size_t>(i)]->start(vectors[static_cast<std::size_t>(i)].data()); !s)
+        return s;
+      if (processes.rank() == 0) ++started;
+    }
+    for (int i = 0; i < all; ++i) {
+      if (Status s = exchanges[static_cast<std::size_t>(i)]->wait(); !s) return s;
+      if (vectors[static_cast<std::size_t>(i)][1] != 100 * i + 1 - processes.rank()) return failed("a ghost is wrong");
+    }
+    return Nothing{};
+  });
+  ASSERT_TRUE(status.ok()) << status.error().sentence();
+  EXPECT_EQ(started_before_rank_1, most);
 }
 
 TEST(Sums, ByAnUnknownAlgorithmAreRefused) {
