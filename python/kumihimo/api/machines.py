@@ -8,10 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from kumihimo import _machine
 from kumihimo.api.loading import load, search
+
+if TYPE_CHECKING:
+    from kumihimo.collectives.arguments import Ranks
+    from kumihimo.network.placement import Placed, Wanted
+    from kumihimo.processes.allocation import Allocation
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class Machine:
             shape, ranks, each, box, tuple(dead), routing, tuple(slow), allocation, order, file,
         )  # fmt: skip
         job = Job(self, asked)
-        _ = job.native  # so that what is wrong is said here
+        _ = job.native, job.ranks  # so that what is wrong is said here
         return job
 
     def with_topology(self, topology: str, name: str) -> Machine:
@@ -104,23 +109,48 @@ class Job:
 
     @cached_property
     def native(self) -> _machine.Job:
-        from kumihimo.collectives import arguments
         from kumihimo.predict import packet, simulation
-        from kumihimo.processes import allocation
 
         asked = self.asked
-        given = None if asked.allocation is None else allocation.read(asked.allocation, os.environ)
-        ranks = arguments.Ranks(asked.shape, asked.ranks, arguments.ranks_per_node_named(asked.ranks_per_node))
         routing = None if asked.routing in packet.ROUTINGS else asked.routing
         part = simulation.PartOfMachine(asked.box, list(asked.dead), routing, list(asked.slow))
-        return simulation.on(self.machine.native, ranks, part, given)
+        return simulation.with_places(self.machine.native, self.asked_ranks, part, self._hosts, self._wanted)
+
+    @cached_property
+    def placed(self) -> Placed | None:
+        """Its ranks where `order`, `placement` or `allocation` puts them; None: in block order."""
+        from kumihimo.predict import simulation
+
+        return simulation.placed(self.native, self._wanted, self._hosts, self.asked.ranks)
+
+    @property
+    def asked_ranks(self) -> Ranks:
+        from kumihimo.collectives import arguments
+
+        asked = self.asked
+        return arguments.Ranks(asked.shape, asked.ranks, arguments.ranks_per_node_named(asked.ranks_per_node))
+
+    @cached_property
+    def _hosts(self) -> Allocation | None:
+        from kumihimo.processes import allocation
+
+        return None if self.asked.allocation is None else allocation.read(self.asked.allocation, os.environ)
+
+    @cached_property
+    def _wanted(self) -> Wanted | None:
+        from kumihimo.network import placement
+
+        return placement.wanted(self.asked.order, self.asked.placement)
 
     @property
     def ranks(self) -> int:
-        return self.native.slots.size
+        """How many ranks there are: those that a placement file places, or one in each slot of the nodes."""
+        placed = None if self.asked.placement is None else self.placed
+        return self.native.slots.size if placed is None else placed.placement.ranks
 
     @property
     def nodes(self) -> int:
+        """How many nodes the job has, with those that have no rank."""
         return self.native.slots.nodes
 
     @property

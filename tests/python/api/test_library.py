@@ -169,6 +169,17 @@ class TestSimulate:
         job = SMALL.job("2x2x2", ranks_per_node=[1, 2, 1, 1, 1, 1, 1, 1])
         assert (job.ranks, job.nodes, job.shape) == (9, 8, "2x2x2")
 
+    def test_a_placement_file_says_how_many_ranks_a_job_has(self, tmp_path):
+        """As for the command: on all nodes that the file may name."""
+        file = tmp_path / "far.txt"
+        file.write_text("".join(f"{rank} {node} 0\n" for rank, node in enumerate((0, 42, 7, 45))))
+        for ranks in (None, 4):
+            job = SMALL.job("4x4x4", ranks=ranks, placement=file)
+            assert (job.ranks, job.nodes) == (4, 64)
+            assert library.simulate("allreduce", job, bytes="1KiB", algorithm="ring")[0].ranks == 4
+        with pytest.raises(library.BadInput, match=r"must place all 5 ranks \(got 4\)"):
+            SMALL.job("4x4x4", ranks=5, placement=file)
+
 
 class TestPrograms:
     def test_a_schedule_can_be_read_proved_and_summed(self):
