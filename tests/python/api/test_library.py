@@ -142,7 +142,12 @@ class TestSimulate:
             (lambda: SMALL.job("9x9x9"), "9x9x9"),
             (lambda: library.machine("k-compter"), "unknown machine"),
             (lambda: library.verify("allreduce", "4x3", algorithm="rin"), "did you mean ring"),
-            (lambda: library.program("allreduce", "ring", "4x3", root=3), "takes no root"),
+            (lambda: library.program("allreduce", "ring", shape="4x3", root=3), "takes no root"),
+            (
+                lambda: library.program("allreduce", "ring", SMALL, ranks=4),
+                "are for programs without a machine (got 4)",
+            ),
+            (lambda: library.program("allreduce", "ring", "4x3"), "unknown machine"),
             (lambda: library.place([[1, 2]], shape="4"), "square matrix"),
             (lambda: library.place([[0] * 3] * 3, shape="2"), "2 slots"),
             (lambda: library.place("halo:2x2", SMALL.job("2x2x1", order="snake")), "no order"),
@@ -184,13 +189,26 @@ class TestSimulate:
 class TestPrograms:
     def test_a_schedule_can_be_read_proved_and_summed(self):
         numpy = pytest.importorskip("numpy")
-        ring = library.program("allreduce", "ring", "4x2", bytes="8KiB")
+        ring = library.program("allreduce", "ring", shape="4x2", bytes="8KiB")
         assert "lane 0" in ring.text(3) and ring.to_dict(3)["rank"] == 3
         assert ring.verify().proven and ring.verify().shape == "4x2"
         traffic = ring.traffic()
         assert traffic.shape == (8, 8) and traffic.dtype == numpy.int64
         assert traffic.sum() == 2 * 7 * 8192, "each rank sends 2 (P - 1) parts of n / P bytes"
         assert ring.steps()["ranks"] == 8
+
+    def test_a_schedule_is_on_the_ranks_of_its_job(self, tmp_path):
+        """With their order and their number on each node, as the command has them."""
+        job = SMALL.job("2x2x2", ranks_per_node=4, order="snake")
+        proof = library.program("allreduce", "ring", job, count=64).verify()
+        by_shape = library.verify("allreduce", "2x2x2", ranks_per_node=4, order="snake", algorithm="ring", count=64)[0]
+        assert without_times(proof.to_dict()) == without_times(by_shape.to_dict())
+        assert (proof.ranks_per_node, proof.placement) == (4, "snake")
+        file = tmp_path / "map.txt"
+        file.write_text("".join(f"{rank} {node} 0\n" for rank, node in enumerate((0, 42, 7, 45))))
+        far = library.program("allreduce", "ring", SMALL.job(placement=file), count=64)
+        assert far.ranks == 4 and far.verify().proven
+        assert library.program("barrier", "dissemination", SMALL).ranks == 64
 
     def test_the_writer_makes_files_that_are_proved(self, tmp_path):
         name = exchange(tmp_path, expected_from=-1)
