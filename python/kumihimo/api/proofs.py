@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kumihimo.api.common import Progress, ResultList, Size, counter
+from kumihimo.api.common import Progress, ResultList, Size, counter, given_of
 from kumihimo.api.machines import words_of
 from kumihimo.collectives import arguments, program_sets, verification
+from kumihimo.collectives import given as given_options
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks
 from kumihimo.collectives.proofs import AnyProof, CollectiveProof, ProgramsProof
 from kumihimo.network import placement as placements
@@ -65,9 +66,25 @@ def verify(
     each = None if ranks_per_node is None else words_of(ranks_per_node)
     on_nodes = arguments.ranks_per_node_named(each or "1")
     wanted = placements.wanted(order, None if placement is None else Path(placement))
+    asked_of = {
+        "algorithm": algorithm,
+        "bytes": bytes,
+        "count": count,
+        "type": type,
+        "operation": operation,
+        "root": root,
+        "in_place": in_place,
+        "counts": counts,
+        "neighbours": neighbours,
+        "samples": samples,
+        "seed": seed,
+    }
     if what is not None and arguments.names_programs(what):
+        given_options.refuse_beside_programs(given_of(verify, asked_of, parameters), ())
         named = program_sets.on(what, Ranks(shape, ranks, on_nodes), wanted)
         return Proofs([program_sets.verified(named)])
+    if what is not None:
+        given_options.refuse_beside_collective(given_of(verify, asked_of, parameters), what)
     length = None if bytes is None else parse_size(str(bytes), 0)
     question = CollectiveArguments(
         what or "bcast", count, length, type, operation, root, in_place, counts, arguments.neighbours_named(neighbours)

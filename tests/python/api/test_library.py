@@ -153,6 +153,17 @@ class TestSimulate:
             (lambda: library.place("halo:2x2", SMALL.job("2x2x1", order="snake")), "no order"),
             (lambda: library.profile("none.jsonl"), "profile"),
             (lambda: library.campaign("none.sqlite"), "database"),
+            (lambda: library.verify("barrier", bytes=8), "barrier moves no data and takes no --bytes (got 8)"),
+            (lambda: library.verify("bcast", operation="max"), "bcast reduces nothing and takes no --op (got max)"),
+            (lambda: library.verify("halo:4x4x4", "2x2", root=77), "program files take no --root (got 77)"),
+            (lambda: library.verify("halo:4x4x4", "2x2", algorithm="ring"), "program files take no --algorithm"),
+            (lambda: library.verify("halo:4x4x4", "2x2", parameters={"fan_out": 3}), "take no --fan-out (got 3)"),
+            (lambda: library.replay("goal:none", ranks=99), "a GOAL file takes no --ranks (got 99)"),
+            (
+                lambda: library.replay("goal:none", algorithms={"bcast": "ring"}),
+                "takes no --algorithm (got bcast=ring)",
+            ),
+            (lambda: library.replay("workload:npb-cg", ranks=8, grid="7"), "a workload takes no --grid (got 7)"),
             (lambda: library.replay("none"), "the trace none is missing"),
         ],
     )
