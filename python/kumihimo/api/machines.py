@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 class JobOptions:
     """What was asked of a job, by the names of the options of `kumihimo simulate`."""
 
-    shape: str | None = None
+    shape: str | None = None  # None here and below: it was not asked for
     ranks: int | None = None
-    ranks_per_node: str | None = None
+    ranks_per_node: str | None = None  # "4", or of each node: "4,3,5"
     box: str | None = None
     dead: tuple[str, ...] = ()
     routing: str | None = None
     slow: tuple[str, ...] = ()
     allocation: str | None = None
     order: str | None = None
-    placement: Path | None = None
+    placement: Path | None = None  # a map file
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,24 @@ class Machine:
     cores: int  # of a node
     ranks_per_node: int  # by default
     shape: str  # as `job()` takes it; empty: a single node
+    software: str  # the state of its software; empty: base
     native: _machine.Machine = field(repr=False, compare=False)
 
     @classmethod
     def of(cls, native: _machine.Machine) -> Machine:
         shape = str(native.nodes) if native.on_switches else str(native.shape)
         each = native.default_ranks_per_node
-        return cls(native.name, native.summary, native.family, native.nodes, native.cores, each, shape, native)
+        return cls(
+            native.name,
+            native.summary,
+            native.family,
+            native.nodes,
+            native.cores,
+            each,
+            shape,
+            native.software_state,
+            native,
+        )
 
     def job(
         self,
@@ -93,7 +104,8 @@ class Machine:
         Raises BadInput where the lines are wrong or the numbers do not fit them.
         """
         head = f'name = "{name}"\nsummary = "{self.name} on another network"\n[topology]\n{topology}\n'
-        return machine_of_text(head + self.native.numbers_to_toml(), name)
+        made = machine_of_text(head + self.native.numbers_to_toml(), name)
+        return replace(made, software=self.software)  # whose numbers they are
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers with their units and sources, as `kumihimo machine show --json` has them."""
@@ -176,9 +188,13 @@ def machine(name_or_path: str | os.PathLike[str], software: str | None = None) -
     return Machine.of(load(os.fspath(name_or_path), software))
 
 
-def machine_of_text(text: str, name: str = "machine") -> Machine:
-    """A machine from the text of a machine file (docs/machines.md). `name`: what errors call the file."""
-    return Machine.of(_machine.parse(text, name))
+def machine_of_text(text: str, name: str = "machine", software: str | None = None) -> Machine:
+    """A machine from the text of a machine file (docs/machines.md). `name`: what errors call the file. `software`: a
+    state of its software, as `machine()` takes it.
+
+    Raises BadInput where the text is wrong or has no such state.
+    """
+    return Machine.of(_machine.parse(text, name, software or ""))
 
 
 def machines() -> list[str]:

@@ -12,7 +12,7 @@ from kumihimo.api.machines import words_of
 from kumihimo.collectives import arguments, program_sets, verification
 from kumihimo.collectives import given as given_options
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks
-from kumihimo.collectives.proofs import AnyProof, CollectiveProof, ProgramsProof
+from kumihimo.collectives.proofs import AnyProof, CollectiveProof, ProgramsProof, ProofCoverage, ProofFinding
 from kumihimo.network import placement as placements
 from kumihimo.text.errors import not_applicable
 from kumihimo.text.sizes import parse_size
@@ -100,4 +100,4 @@ def verify(
     return Proofs(found, [each.to_dict() for each in passed_over])
 
 
-__all__ = ["CollectiveProof", "ProgramsProof", "Proofs", "verify"]
+__all__ = ["CollectiveProof", "ProgramsProof", "ProofCoverage", "ProofFinding", "Proofs", "verify"]

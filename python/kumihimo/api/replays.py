@@ -159,4 +159,4 @@ def prediction_of(
     )
 
 
-__all__ = ["ReplayPrediction", "replay"]
+__all__ = ["Change", "Efficiencies", "ReplayPrediction", "Site", "replay"]

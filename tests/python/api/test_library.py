@@ -196,6 +196,24 @@ class TestSimulate:
         with pytest.raises(library.BadInput, match=r"must place all 5 ranks \(got 4\)"):
             SMALL.job("4x4x4", ranks=5, placement=file)
 
+    def test_a_machine_knows_the_state_of_its_software(self):
+        text = MACHINE + '[software.quick]\nmessage_cost = { value = "1 us", assumed = "a guess" }\n'
+        base, quick = (library.machine_of_text(text, software=state) for state in (None, "quick"))
+        assert (base.software, quick.software) == ("", "quick")
+        assert base != quick and "software='quick'" in repr(quick)
+        ring = [each.with_topology('family = "torus"\nshape = "8"', "ring") for each in (base, quick)]
+        assert [each.software for each in ring] == ["", "quick"] and ring[0] != ring[1]
+        base_time, quick_time = (library.best("allreduce", each, 8).seconds for each in ring)
+        assert quick_time < base_time
+        with pytest.raises(library.BadInput, match="slow"):
+            library.machine_of_text(text, software="slow")
+
+    def test_a_prediction_has_the_interval_of_its_calibration(self):
+        members = library.simulate("bcast", SMALL, bytes=8)[0].to_dict()
+        assert library.PredictedTime.of(members).interval is None
+        found = library.PredictedTime.of({**members, "interval": {"low_seconds": 1.0, "high_seconds": 2.0}})
+        assert found.interval == (1.0, 2.0)
+
 
 class TestPrograms:
     def test_a_schedule_can_be_read_proved_and_summed(self):
