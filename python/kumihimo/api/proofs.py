@@ -56,9 +56,10 @@ def verify(
 ) -> Proofs:
     """Prove that schedules are correct, as `kumihimo verify` does.
 
-    `what`: a collective (None: all), "halo:16x16x16" or "file:PATH". `shape`: of the nodes, "4x3x2"; without shape and
-    ranks, a set of small shapes. `algorithm`: a name, or "all". `bytes` or `count`: the length, in bytes or elements
-    (by default 16 MiB with a shape). `samples`: elements that are followed where a schedule is too large to execute.
+    `what`: a collective ("all" or None: all), "halo:16x16x16" or "file:PATH". `shape`: of the nodes, "4x3x2"; without
+    shape and ranks, a set of small shapes. `algorithm`: a name, or "all". `bytes` or `count`: the length, in bytes or
+    elements (by default 16 MiB with a shape). `samples`: elements that are followed where a schedule is too large to
+    execute.
 
     Memory and time grow with ranks and steps; a proof has at most 2^20 ranks. Raises BadInput for wrong arguments and
     NotApplicable where no algorithm fits. A wrong schedule is no error: see `Proofs.ok` and `findings`.
@@ -83,6 +84,8 @@ def verify(
         given_options.refuse_beside_programs(given_of(verify, asked_of, parameters), ())
         named = program_sets.on(what, Ranks(shape, ranks, on_nodes), wanted)
         return Proofs([program_sets.verified(named)])
+    if what == arguments.ALL:
+        what = None
     if what is not None:
         given_options.refuse_beside_collective(given_of(verify, asked_of, parameters), what)
     length = None if bytes is None else parse_size(str(bytes), 0)

@@ -80,6 +80,7 @@ class TestVerify:
                 ("allgather", "--ranks", "5", "--count", "7", "-a", "ring", "--ranks-per-node", "2,3"),
                 {"what": "allgather", "ranks": 5, "count": 7, "algorithm": "ring", "ranks_per_node": [2, 3]},
             ),
+            (("all", "--ranks", "2", "--count", "3"), {"what": "all", "ranks": 2, "count": 3}),
             (("halo:4x4x4", "--shape", "3x3"), {"what": "halo:4x4x4", "shape": "3x3"}),
         ],
     )
