@@ -9,6 +9,7 @@ from kumihimo.text.errors import BadInput, Failed, KumihimoError, NotApplicable
 
 if TYPE_CHECKING:
     from kumihimo.api.machines import Job as Job
+    from kumihimo.api.machines import JobOptions as JobOptions
     from kumihimo.api.machines import Machine as Machine
     from kumihimo.api.machines import machine as machine
     from kumihimo.api.machines import machine_of_text as machine_of_text
@@ -26,25 +27,30 @@ if TYPE_CHECKING:
     from kumihimo.api.programs import program as program
     from kumihimo.api.proofs import CollectiveProof as CollectiveProof
     from kumihimo.api.proofs import ProgramsProof as ProgramsProof
+    from kumihimo.api.proofs import ProofCoverage as ProofCoverage
+    from kumihimo.api.proofs import ProofFinding as ProofFinding
     from kumihimo.api.proofs import Proofs as Proofs
     from kumihimo.api.proofs import verify as verify
     from kumihimo.api.recordings import CampaignResults as CampaignResults
     from kumihimo.api.recordings import ProfileSummary as ProfileSummary
     from kumihimo.api.recordings import campaign as campaign
     from kumihimo.api.recordings import profile as profile
+    from kumihimo.api.replays import Change as Change
+    from kumihimo.api.replays import Efficiencies as Efficiencies
     from kumihimo.api.replays import ReplayPrediction as ReplayPrediction
+    from kumihimo.api.replays import Site as Site
     from kumihimo.api.replays import replay as replay
 
     __version__: str
 
 LIBRARY = {  # by module of kumihimo.api
-    "machines": ("Job", "Machine", "machine", "machine_of_text", "machines"),
+    "machines": ("Job", "JobOptions", "Machine", "machine", "machine_of_text", "machines"),
     "placements": ("PlacementChoice", "place"),
     "predictions": ("PredictedTime", "Predictions", "best", "simulate"),
     "programs": ("AlgorithmRow", "CollectiveProgram", "ProgramWriter", "algorithms", "program"),
-    "proofs": ("CollectiveProof", "ProgramsProof", "Proofs", "verify"),
+    "proofs": ("CollectiveProof", "ProgramsProof", "ProofCoverage", "ProofFinding", "Proofs", "verify"),
     "recordings": ("CampaignResults", "ProfileSummary", "campaign", "profile"),
-    "replays": ("ReplayPrediction", "replay"),
+    "replays": ("Change", "Efficiencies", "ReplayPrediction", "Site", "replay"),
 }
 _MODULES = {name: module for module, names in LIBRARY.items() for name in names}
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, overload
 
+from kumihimo.collectives.given import GivenOption
 from kumihimo.text.records import ResultRecord, frame_of
 
 if TYPE_CHECKING:
@@ -33,6 +35,29 @@ def counter(progress: Progress | None, total: int) -> Callable[[str], object]:
             progress(done, total, what)
 
     return advance
+
+
+FLAGS = {"type": "--type", "operation": "--op", "algorithms": "--algorithm"}
+NAMES = {"bytes": "bytes_", "type": "type_", "algorithms": "algorithm"}  # of the verbs' arguments
+
+
+def given_of(
+    function: Callable[..., object], arguments: Mapping[str, object], parameters: Mapping[str, object] | None = None
+) -> list[GivenOption]:
+    """The arguments of a function that are not as by default, and parameters of algorithms, as options of its verb."""
+    declared = inspect.signature(function).parameters
+    given = {name: value for name, value in arguments.items() if value not in (declared[name].default, {})}
+    return [
+        GivenOption(NAMES.get(name, name), FLAGS.get(name, f"--{name.replace('_', '-')}"), shown(value))
+        for name, value in {**given, **(parameters or {})}.items()
+    ]
+
+
+def shown(value: object) -> object:
+    """As the command line has it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={each}" for name, each in value.items())
+    return None if value is True else value
 
 
 class ResultList(Sequence[Result], Generic[Result]):

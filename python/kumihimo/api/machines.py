@@ -5,29 +5,34 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from kumihimo import _machine
 from kumihimo.api.loading import load, search
+
+if TYPE_CHECKING:
+    from kumihimo.collectives.arguments import Ranks
+    from kumihimo.network.placement import Placed, Wanted
+    from kumihimo.processes.allocation import Allocation
 
 
 @dataclass(frozen=True)
 class JobOptions:
     """What was asked of a job, by the names of the options of `kumihimo simulate`."""
 
-    shape: str | None = None
+    shape: str | None = None  # None here and below: it was not asked for
     ranks: int | None = None
-    ranks_per_node: str | None = None
+    ranks_per_node: str | None = None  # "4", or of each node: "4,3,5"
     box: str | None = None
     dead: tuple[str, ...] = ()
     routing: str | None = None
     slow: tuple[str, ...] = ()
     allocation: str | None = None
     order: str | None = None
-    placement: Path | None = None
+    placement: Path | None = None  # a map file
 
 
 @dataclass(frozen=True)
@@ -41,13 +46,24 @@ class Machine:
     cores: int  # of a node
     ranks_per_node: int  # by default
     shape: str  # as `job()` takes it; empty: a single node
+    software: str  # the state of its software; empty: base
     native: _machine.Machine = field(repr=False, compare=False)
 
     @classmethod
     def of(cls, native: _machine.Machine) -> Machine:
         shape = str(native.nodes) if native.on_switches else str(native.shape)
         each = native.default_ranks_per_node
-        return cls(native.name, native.summary, native.family, native.nodes, native.cores, each, shape, native)
+        return cls(
+            native.name,
+            native.summary,
+            native.family,
+            native.nodes,
+            native.cores,
+            each,
+            shape,
+            native.software_state,
+            native,
+        )
 
     def job(
         self,
@@ -78,7 +94,7 @@ class Machine:
             shape, ranks, each, box, tuple(dead), routing, tuple(slow), allocation, order, file,
         )  # fmt: skip
         job = Job(self, asked)
-        _ = job.native  # so that what is wrong is said here
+        _ = job.native, job.ranks  # so that what is wrong is said here
         return job
 
     def with_topology(self, topology: str, name: str) -> Machine:
@@ -88,7 +104,8 @@ class Machine:
         Raises BadInput where the lines are wrong or the numbers do not fit them.
         """
         head = f'name = "{name}"\nsummary = "{self.name} on another network"\n[topology]\n{topology}\n'
-        return machine_of_text(head + self.native.numbers_to_toml(), name)
+        made = machine_of_text(head + self.native.numbers_to_toml(), name)
+        return replace(made, software=self.software)  # whose numbers they are
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers with their units and sources, as `kumihimo machine show --json` has them."""
@@ -104,23 +121,48 @@ class Job:
 
     @cached_property
     def native(self) -> _machine.Job:
-        from kumihimo.collectives import arguments
         from kumihimo.predict import packet, simulation
-        from kumihimo.processes import allocation
 
         asked = self.asked
-        given = None if asked.allocation is None else allocation.read(asked.allocation, os.environ)
-        ranks = arguments.Ranks(asked.shape, asked.ranks, arguments.ranks_per_node_named(asked.ranks_per_node))
         routing = None if asked.routing in packet.ROUTINGS else asked.routing
         part = simulation.PartOfMachine(asked.box, list(asked.dead), routing, list(asked.slow))
-        return simulation.on(self.machine.native, ranks, part, given)
+        return simulation.with_places(self.machine.native, self.asked_ranks, part, self._hosts, self._wanted)
+
+    @cached_property
+    def placed(self) -> Placed | None:
+        """Its ranks where `order`, `placement` or `allocation` puts them; None: in block order."""
+        from kumihimo.predict import simulation
+
+        return simulation.placed(self.native, self._wanted, self._hosts, self.asked.ranks)
+
+    @property
+    def asked_ranks(self) -> Ranks:
+        from kumihimo.collectives import arguments
+
+        asked = self.asked
+        return arguments.Ranks(asked.shape, asked.ranks, arguments.ranks_per_node_named(asked.ranks_per_node))
+
+    @cached_property
+    def _hosts(self) -> Allocation | None:
+        from kumihimo.processes import allocation
+
+        return None if self.asked.allocation is None else allocation.read(self.asked.allocation, os.environ)
+
+    @cached_property
+    def _wanted(self) -> Wanted | None:
+        from kumihimo.network import placement
+
+        return placement.wanted(self.asked.order, self.asked.placement)
 
     @property
     def ranks(self) -> int:
-        return self.native.slots.size
+        """How many ranks there are: those that a placement file places, or one in each slot of the nodes."""
+        placed = None if self.asked.placement is None else self.placed
+        return self.native.slots.size if placed is None else placed.placement.ranks
 
     @property
     def nodes(self) -> int:
+        """How many nodes the job has, with those that have no rank."""
         return self.native.slots.nodes
 
     @property
@@ -146,9 +188,13 @@ def machine(name_or_path: str | os.PathLike[str], software: str | None = None) -
     return Machine.of(load(os.fspath(name_or_path), software))
 
 
-def machine_of_text(text: str, name: str = "machine") -> Machine:
-    """A machine from the text of a machine file (docs/machines.md). `name`: what errors call the file."""
-    return Machine.of(_machine.parse(text, name))
+def machine_of_text(text: str, name: str = "machine", software: str | None = None) -> Machine:
+    """A machine from the text of a machine file (docs/machines.md). `name`: what errors call the file. `software`: a
+    state of its software, as `machine()` takes it.
+
+    Raises BadInput where the text is wrong or has no such state.
+    """
+    return Machine.of(_machine.parse(text, name, software or ""))
 
 
 def machines() -> list[str]:

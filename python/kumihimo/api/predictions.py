@@ -33,12 +33,13 @@ class PredictedTime(ResultRecord):
     bytes_per_second: float | None  # as the literature counts them
     bound_seconds: float | None  # no schedule is faster; None: the model knows no bound
     limiting: str  # what the time is spent on
+    interval: tuple[float, float] | None  # seconds, for nine of ten measured times; None: nothing was calibrated
     accuracy: str  # why the time may be more than a fifth off; empty: no reason is known
     members: Mapping[str, Any] = field(repr=False, compare=False)
 
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> PredictedTime:
-        get = members.get
+        get, interval = members.get, members.get("interval")
         return cls(
             what=members["collective"] if "collective" in members else members["programs"],
             algorithm=get("algorithm"),
@@ -52,6 +53,7 @@ class PredictedTime(ResultRecord):
             bytes_per_second=get("bytes_per_second"),
             bound_seconds=get("bound_seconds"),
             limiting=get("limiting") or "",
+            interval=interval and (interval["low_seconds"], interval["high_seconds"]),
             accuracy=get("accuracy") or "",
             members=members,
         )

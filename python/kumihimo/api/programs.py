@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from kumihimo import _collectives, _export, _schedule, _topology, _traffic
 from kumihimo.api.common import Size
-from kumihimo.api.machines import Job, words_of
+from kumihimo.api.machines import On, job_of, words_of
 from kumihimo.collectives import arguments, verification
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks
 from kumihimo.collectives.proofs import CollectiveProof
+from kumihimo.predict import simulation
 from kumihimo.text import files
 from kumihimo.text.errors import wrong_value
 from kumihimo.text.records import ResultRecord, array_of
@@ -61,11 +62,6 @@ def algorithms(collective: str | None = None) -> list[AlgorithmRow]:
     ]
 
 
-def collectives() -> list[str]:
-    """The names of all collectives."""
-    return list(_schedule.collectives())
-
-
 @dataclass(frozen=True)
 class CollectiveProgram:
     """A schedule: an algorithm built for ranks and a length. `program()` makes it."""
@@ -78,6 +74,7 @@ class CollectiveProgram:
     parameters: Mapping[str, int | str | bool]
     guarantees: Mapping[str, bool]
     _asked: Ranks = field(repr=False, compare=False)
+    _placed: str | None = field(repr=False, compare=False)  # what the placement is called
     _space: _topology.RankSpace = field(repr=False, compare=False)
     _schedule: _schedule.Schedule = field(repr=False, compare=False)
 
@@ -109,18 +106,19 @@ class CollectiveProgram:
         """Prove it, on the same ranks. `samples`: elements that are followed where it is too large to execute."""
         verification.check_ranks(self._space)
         variant = _collectives.find(self.collective, self.algorithm)
-        return verification.proof_of(self._schedule, variant, self._space, self._asked, None, samples, seed)
+        return verification.proof_of(self._schedule, variant, self._space, self._asked, self._placed, samples, seed)
 
 
 def program(
     collective: str,
     algorithm: str,
-    on: Job | str | None = None,
+    on: On | None = None,
     *,
+    shape: str | None = None,
     bytes: Size | None = None,
     count: int | None = None,
     ranks: int | None = None,
-    ranks_per_node: int | Sequence[int] = 1,
+    ranks_per_node: int | Sequence[int] | None = None,
     type: str = "float64",
     operation: str = "sum",
     root: int = 0,
@@ -129,16 +127,13 @@ def program(
     neighbours: str | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> CollectiveProgram:
-    """Build the schedule of an algorithm. `on`: a job, or the shape of the nodes: "4x3x2"; None: `ranks` without a
-    shape. `bytes` or `count`: the length (by default 16 MiB).
+    """Build the schedule of an algorithm. `on`: a job, whose placement counts, a machine (all its nodes) or its name;
+    None: nodes of a `shape`, "4x3x2", with `ranks_per_node` (by default 1), or `ranks` without a shape. `bytes` or
+    `count`: the length (by default 16 MiB).
 
     Raises BadInput for wrong arguments and NotApplicable where the algorithm does not fit.
     """
-    if isinstance(on, Job):
-        asked, space = Ranks(on.shape, on.ranks), on.native.rank_space
-    else:
-        asked = Ranks(on, ranks, arguments.ranks_per_node_named(words_of(ranks_per_node)))
-        space = arguments.rank_space(asked)
+    asked, placed, space = ranks_on(on, shape, ranks, ranks_per_node)
     length = None if bytes is None else parse_size(str(bytes), 0)
     if length is None and count is None and not arguments.is_listed(counts):
         length = parse_size(arguments.DEFAULT_BYTES)
@@ -156,9 +151,28 @@ def program(
         arguments.parameters_of(built.parameters),
         variant.guarantees(what),
         asked,
+        placed,
         space,
         built,
     )
+
+
+def ranks_on(
+    on: On | None, shape: str | None, ranks: int | None, ranks_per_node: int | Sequence[int] | None
+) -> tuple[Ranks, str | None, _topology.RankSpace]:
+    """The ranks as they were asked for, what their placement is called, and what the algorithm sees of them."""
+    if on is None:
+        each = None if ranks_per_node is None else words_of(ranks_per_node)
+        asked = Ranks(shape, ranks, arguments.ranks_per_node_named(each or "1"))
+        return asked, None, arguments.rank_space(asked)
+    given = next((each for each in (shape, ranks, ranks_per_node) if each is not None), None)
+    if given is not None:
+        rule = "shape, ranks and ranks_per_node are for programs without a machine"
+        raise wrong_value(rule, given, "give them to Machine.job()")
+    job = job_of(on)
+    sizes, placed = tuple(job.native.slots.sizes), job.placed
+    asked = Ranks(job.shape, job.ranks, sizes[0] if len(set(sizes)) == 1 else sizes)
+    return asked, None if placed is None else placed.name, simulation.space_of(job.native, placed)
 
 
 class ProgramWriter:
@@ -220,4 +234,4 @@ class ProgramWriter:
         self._lines.append(self._indent + " ".join(map(str, words)))
 
 
-__all__ = ["AlgorithmRow", "CollectiveProgram", "ProgramWriter", "algorithms", "collectives", "program"]
+__all__ = ["AlgorithmRow", "CollectiveProgram", "ProgramWriter", "algorithms", "program"]

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kumihimo.api.common import Progress, ResultList, Size, counter
+from kumihimo.api.common import Progress, ResultList, Size, counter, given_of
 from kumihimo.api.machines import words_of
 from kumihimo.collectives import arguments, program_sets, verification
+from kumihimo.collectives import given as given_options
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks
-from kumihimo.collectives.proofs import AnyProof, CollectiveProof, ProgramsProof
+from kumihimo.collectives.proofs import AnyProof, CollectiveProof, ProgramsProof, ProofCoverage, ProofFinding
 from kumihimo.network import placement as placements
 from kumihimo.text.errors import not_applicable
 from kumihimo.text.sizes import parse_size
@@ -55,9 +56,10 @@ def verify(
 ) -> Proofs:
     """Prove that schedules are correct, as `kumihimo verify` does.
 
-    `what`: a collective (None: all), "halo:16x16x16" or "file:PATH". `shape`: of the nodes, "4x3x2"; without shape and
-    ranks, a set of small shapes. `algorithm`: a name, or "all". `bytes` or `count`: the length, in bytes or elements
-    (by default 16 MiB with a shape). `samples`: elements that are followed where a schedule is too large to execute.
+    `what`: a collective ("all" or None: all), "halo:16x16x16" or "file:PATH". `shape`: of the nodes, "4x3x2"; without
+    shape and ranks, a set of small shapes. `algorithm`: a name, or "all". `bytes` or `count`: the length, in bytes or
+    elements (by default 16 MiB with a shape). `samples`: elements that are followed where a schedule is too large to
+    execute.
 
     Memory and time grow with ranks and steps; a proof has at most 2^20 ranks. Raises BadInput for wrong arguments and
     NotApplicable where no algorithm fits. A wrong schedule is no error: see `Proofs.ok` and `findings`.
@@ -65,9 +67,27 @@ def verify(
     each = None if ranks_per_node is None else words_of(ranks_per_node)
     on_nodes = arguments.ranks_per_node_named(each or "1")
     wanted = placements.wanted(order, None if placement is None else Path(placement))
+    asked_of = {
+        "algorithm": algorithm,
+        "bytes": bytes,
+        "count": count,
+        "type": type,
+        "operation": operation,
+        "root": root,
+        "in_place": in_place,
+        "counts": counts,
+        "neighbours": neighbours,
+        "samples": samples,
+        "seed": seed,
+    }
     if what is not None and arguments.names_programs(what):
+        given_options.refuse_beside_programs(given_of(verify, asked_of, parameters), ())
         named = program_sets.on(what, Ranks(shape, ranks, on_nodes), wanted)
         return Proofs([program_sets.verified(named)])
+    if what == arguments.ALL:
+        what = None
+    if what is not None:
+        given_options.refuse_beside_collective(given_of(verify, asked_of, parameters), what)
     length = None if bytes is None else parse_size(str(bytes), 0)
     question = CollectiveArguments(
         what or "bcast", count, length, type, operation, root, in_place, counts, arguments.neighbours_named(neighbours)
@@ -83,4 +103,4 @@ def verify(
     return Proofs(found, [each.to_dict() for each in passed_over])
 
 
-__all__ = ["CollectiveProof", "ProgramsProof", "Proofs", "verify"]
+__all__ = ["CollectiveProof", "ProgramsProof", "ProofCoverage", "ProofFinding", "Proofs", "verify"]

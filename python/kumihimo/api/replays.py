@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kumihimo import _machine
+from kumihimo.api.common import given_of
 from kumihimo.api.machines import Job, On, job_of
+from kumihimo.collectives.given import refuse
 from kumihimo.predict.replay import choices, outcome, sources, study
 from kumihimo.predict.replay.request import ReplayModelRequest
 from kumihimo.predict.replay.study import Change, Efficiencies, Site
@@ -90,9 +92,15 @@ def replay(
     job = None if on is None else job_of(on)
     asked = request_of(job, model, loggops, noise, list(dies))
     asked.check()
+    extrapolation = {"ranks": ranks, "grid": grid, "to_grid": to_grid, "scaling": scaling}
+    given = given_of(replay, {**extrapolation, "algorithms": dict(algorithms or {}), "wisdom": wisdom})
     ranks = ranks if ranks is not None or job is None else job.asked.ranks
     is_workload = sources.is_workload(name)
-    read = catalogue.asked(name, ranks or asked.slots()).trace() if is_workload else sources.trace_of(name)
+    if is_workload:
+        refuse(given, "a workload takes", sources.NOT_OF_WORKLOAD)
+        read = catalogue.asked(name, ranks or asked.slots()).trace()
+    else:
+        read = sources.trace_of(name, given)
     source, new_grid = sources.extrapolated(read, None if is_workload else ranks, grid, to_grid, scaling)
     model_of = asked.on(source.ranks if source is not None else read.graphs.ranks if read.graphs is not None else 0)
     words = [f"{speed:.12g}", *(f"{region}={value:.12g}" for region, value in (region_speed or {}).items())]
@@ -151,4 +159,4 @@ def prediction_of(
     )
 
 
-__all__ = ["ReplayPrediction", "replay"]
+__all__ = ["Change", "Efficiencies", "ReplayPrediction", "Site", "replay"]

@@ -130,6 +130,8 @@ def command(
         raise wrong_value("--seed must be 0 or more", seed)
     if not (machine or shape or box) and (machine := machines.of_job()):
         given = given or machines.hosts_of_job()
+    if machine is None:
+        options.refuse_beside("place without --machine", "software")
     asked = outputs.wanted(files or [])
     outputs.check_files(asked, page_file)
     on = request.network(

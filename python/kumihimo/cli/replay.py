@@ -170,9 +170,10 @@ def write_files(prediction: Replay, result: dict, wanted: ReplayOutputs) -> None
 
 def trace_of_workload(name: str, ranks: int | None) -> Trace:
     """On any number of ranks, without extrapolation."""
+    from kumihimo.predict.replay import sources
     from kumihimo.predict.workloads import catalogue
 
-    options.refuse_beside("a workload", "grid", "to_grid", "scaling")
+    options.refuse_beside("a workload", *sources.NOT_OF_WORKLOAD)
     return progress.run_interruptible(catalogue.asked(name, ranks).trace)
 
 

@@ -12,16 +12,16 @@ from kumihimo.text.records import OPTIONAL, ResultRecord
 
 @dataclass(frozen=True)
 class ProofFinding(ResultRecord):
-    """A fault. `rank` to `step`: where; None: it is not of one. `sentence`: the fault in words, with its place."""
+    """A fault, and where it is."""
 
-    check: str
-    rank: int | None = field(metadata=OPTIONAL)
+    check: str  # what was looked for: matching, deadlock ...
+    rank: int | None = field(metadata=OPTIONAL)  # None here and below: the fault is not of one
     lane: int | None = field(metadata=OPTIONAL)
     segment: int | None = field(metadata=OPTIONAL)
     round: int | None = field(metadata=OPTIONAL)
     step: int | None = field(metadata=OPTIONAL)
-    what: str | None = field(metadata=OPTIONAL)
-    sentence: str
+    what: str | None = field(metadata=OPTIONAL)  # the fault in words, without its place
+    sentence: str  # with its place
 
     @classmethod
     def of(cls, found: _verify.Finding) -> ProofFinding:
@@ -39,24 +39,21 @@ class ProofFinding(ResultRecord):
 
 @dataclass(frozen=True)
 class ProofCoverage(ResultRecord):
-    """How much was looked at. `exact`: every step was executed. `pairs_sampled`: only a sample of the pairs of a send
-    and a receive was matched. `samples`: elements that were followed where not all were. `deadlock_shown`: no order of
-    events deadlocks; else `deadlock` says for which segments that is open. `footprints`: ranks whose order of memory
-    accesses was checked. `height`: operations one after another in the longest reduction."""
+    """How much was looked at."""
 
-    exact: bool
-    steps: int
-    pairs: int
-    pairs_sampled: bool
-    deadlock_shown: bool
-    deadlock: str
-    deadlock_segments: int
-    samples: int
-    footprints: int
-    footprint_segments: int
-    deliveries: int
-    executed: int
-    height: int
+    exact: bool  # every step of every segment was executed
+    steps: int  # of all ranks and segments
+    pairs: int  # of a sender and a receiver whose messages were matched
+    pairs_sampled: bool  # only a sample of them was
+    deadlock_shown: bool  # no order of events deadlocks
+    deadlock: str  # by what that is shown, or for which segments it is open
+    deadlock_segments: int  # executed with synchronous sends, from the first
+    samples: int  # elements that were followed where not all were
+    footprints: int  # ranks whose order of memory accesses was checked, where not exact
+    footprint_segments: int  # of how many segments, from the first
+    deliveries: int  # ranks whose result was compared with what was sent to them
+    executed: int  # steps
+    height: int  # relays one after another on the longest path within a lane
 
     @classmethod
     def of(cls, found: _verify.Coverage) -> ProofCoverage:

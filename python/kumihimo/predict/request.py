@@ -21,7 +21,7 @@ from kumihimo.predict.subjects import Subject
 from kumihimo.processes import allocation
 from kumihimo.text.errors import NotApplicable, missing, wrong_value
 
-OF_PROGRAMS = ("machine", "box", "dead", "routing", "model")  # beside what models heed
+OF_PROGRAMS = ("machine", "software", "box", "dead", "routing", "model")  # beside what models heed
 OF_MACHINE = ("software", "box", "dead", "routing", "given", "order", "placement", "no_simd")
 OF_COLLECTIVES = ("sizes", "type_", "operation", "root", "counts", "neighbours")
 NOT_OF_GOAL = (*OF_COLLECTIVES, "algorithm")
@@ -156,26 +156,14 @@ class SimulationRequest:
             _predict.loggops(nowhere.place, nowhere.native_options)
         subject = self.subject(name)
         asked = self.asked_ranks if hosts else subject.ranks(self.asked_ranks)
-        job = None if self.machine is None else self.make_job(asked, part, hosts, wanted)
+        of = None if self.machine is None else self.loaded_machine()
+        job = None if of is None else simulation.with_places(of, asked, part, hosts, wanted)
         subject.check(job)
         ranks = None if subject.kind == "goal" and self.model == "loggp" else self.ranks
         placed = job and simulation.placed(job, wanted, hosts, ranks)
         deaths = faults.deaths(self.dies, job and job.machine)
         setting = Setting(self.model, job, placed, not self.no_simd, noise, deaths, options=told)
         return subject, setting if job else self.alone(setting, subject, asked)
-
-    def make_job(
-        self,
-        asked: Ranks,
-        part: simulation.PartOfMachine,
-        hosts: allocation.Allocation | None,
-        wanted: placements.Wanted | None,
-    ) -> _machine.Job:
-        """On all nodes that a placement file may name: it may place fewer ranks than they have slots."""
-        loaded = self.loaded_machine()
-        if wanted is not None and simulation.has_places_for_few(loaded, wanted):
-            asked = replace(asked, ranks=None)
-        return simulation.on(loaded, asked, part, hosts)
 
     def alone(self, setting: Setting, subject: Subject, asked: Ranks) -> Setting:
         """Ranks without a machine."""

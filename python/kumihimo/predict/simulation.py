@@ -155,6 +155,15 @@ def placed(
     return Placed(str(wanted), placement)
 
 
+def with_places(
+    machine: _machine.Machine, asked: Ranks, part: PartOfMachine, given: Allocation | None, wanted: Wanted | None
+) -> _machine.Job:
+    """As on(); with all nodes that a placement file may name: it may place fewer ranks than they have slots."""
+    if wanted is not None and has_places_for_few(machine, wanted):
+        asked = replace(asked, ranks=None)
+    return on(machine, asked, part, given)
+
+
 def has_places_for_few(machine: _machine.Machine, wanted: Wanted) -> bool:
     """Whether a placement says on which of the machine's nodes a smaller job ran: by names, or by the places of a
     torus."""

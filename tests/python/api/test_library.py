@@ -80,6 +80,7 @@ class TestVerify:
                 ("allgather", "--ranks", "5", "--count", "7", "-a", "ring", "--ranks-per-node", "2,3"),
                 {"what": "allgather", "ranks": 5, "count": 7, "algorithm": "ring", "ranks_per_node": [2, 3]},
             ),
+            (("all", "--ranks", "2", "--count", "3"), {"what": "all", "ranks": 2, "count": 3}),
             (("halo:4x4x4", "--shape", "3x3"), {"what": "halo:4x4x4", "shape": "3x3"}),
         ],
     )
@@ -142,12 +143,28 @@ class TestSimulate:
             (lambda: SMALL.job("9x9x9"), "9x9x9"),
             (lambda: library.machine("k-compter"), "unknown machine"),
             (lambda: library.verify("allreduce", "4x3", algorithm="rin"), "did you mean ring"),
-            (lambda: library.program("allreduce", "ring", "4x3", root=3), "takes no root"),
+            (lambda: library.program("allreduce", "ring", shape="4x3", root=3), "takes no root"),
+            (
+                lambda: library.program("allreduce", "ring", SMALL, ranks=4),
+                "are for programs without a machine (got 4)",
+            ),
+            (lambda: library.program("allreduce", "ring", "4x3"), "unknown machine"),
             (lambda: library.place([[1, 2]], shape="4"), "square matrix"),
             (lambda: library.place([[0] * 3] * 3, shape="2"), "2 slots"),
             (lambda: library.place("halo:2x2", SMALL.job("2x2x1", order="snake")), "no order"),
             (lambda: library.profile("none.jsonl"), "profile"),
             (lambda: library.campaign("none.sqlite"), "database"),
+            (lambda: library.verify("barrier", bytes=8), "barrier moves no data and takes no --bytes (got 8)"),
+            (lambda: library.verify("bcast", operation="max"), "bcast reduces nothing and takes no --op (got max)"),
+            (lambda: library.verify("halo:4x4x4", "2x2", root=77), "program files take no --root (got 77)"),
+            (lambda: library.verify("halo:4x4x4", "2x2", algorithm="ring"), "program files take no --algorithm"),
+            (lambda: library.verify("halo:4x4x4", "2x2", parameters={"fan_out": 3}), "take no --fan-out (got 3)"),
+            (lambda: library.replay("goal:none", ranks=99), "a GOAL file takes no --ranks (got 99)"),
+            (
+                lambda: library.replay("goal:none", algorithms={"bcast": "ring"}),
+                "takes no --algorithm (got bcast=ring)",
+            ),
+            (lambda: library.replay("workload:npb-cg", ranks=8, grid="7"), "a workload takes no --grid (got 7)"),
             (lambda: library.replay("none"), "the trace none is missing"),
         ],
     )
@@ -169,17 +186,59 @@ class TestSimulate:
         job = SMALL.job("2x2x2", ranks_per_node=[1, 2, 1, 1, 1, 1, 1, 1])
         assert (job.ranks, job.nodes, job.shape) == (9, 8, "2x2x2")
 
+    def test_a_placement_file_says_how_many_ranks_a_job_has(self, tmp_path):
+        """As for the command: on all nodes that the file may name."""
+        file = tmp_path / "far.txt"
+        file.write_text("".join(f"{rank} {node} 0\n" for rank, node in enumerate((0, 42, 7, 45))))
+        for ranks in (None, 4):
+            job = SMALL.job("4x4x4", ranks=ranks, placement=file)
+            assert (job.ranks, job.nodes) == (4, 64)
+            assert library.simulate("allreduce", job, bytes="1KiB", algorithm="ring")[0].ranks == 4
+        with pytest.raises(library.BadInput, match=r"must place all 5 ranks \(got 4\)"):
+            SMALL.job("4x4x4", ranks=5, placement=file)
+
+    def test_a_machine_knows_the_state_of_its_software(self):
+        text = MACHINE + '[software.quick]\nmessage_cost = { value = "1 us", assumed = "a guess" }\n'
+        base, quick = (library.machine_of_text(text, software=state) for state in (None, "quick"))
+        assert (base.software, quick.software) == ("", "quick")
+        assert base != quick and "software='quick'" in repr(quick)
+        ring = [each.with_topology('family = "torus"\nshape = "8"', "ring") for each in (base, quick)]
+        assert [each.software for each in ring] == ["", "quick"] and ring[0] != ring[1]
+        base_time, quick_time = (library.best("allreduce", each, 8).seconds for each in ring)
+        assert quick_time < base_time
+        with pytest.raises(library.BadInput, match="slow"):
+            library.machine_of_text(text, software="slow")
+
+    def test_a_prediction_has_the_interval_of_its_calibration(self):
+        members = library.simulate("bcast", SMALL, bytes=8)[0].to_dict()
+        assert library.PredictedTime.of(members).interval is None
+        found = library.PredictedTime.of({**members, "interval": {"low_seconds": 1.0, "high_seconds": 2.0}})
+        assert found.interval == (1.0, 2.0)
+
 
 class TestPrograms:
     def test_a_schedule_can_be_read_proved_and_summed(self):
         numpy = pytest.importorskip("numpy")
-        ring = library.program("allreduce", "ring", "4x2", bytes="8KiB")
+        ring = library.program("allreduce", "ring", shape="4x2", bytes="8KiB")
         assert "lane 0" in ring.text(3) and ring.to_dict(3)["rank"] == 3
         assert ring.verify().proven and ring.verify().shape == "4x2"
         traffic = ring.traffic()
         assert traffic.shape == (8, 8) and traffic.dtype == numpy.int64
         assert traffic.sum() == 2 * 7 * 8192, "each rank sends 2 (P - 1) parts of n / P bytes"
         assert ring.steps()["ranks"] == 8
+
+    def test_a_schedule_is_on_the_ranks_of_its_job(self, tmp_path):
+        """With their order and their number on each node, as the command has them."""
+        job = SMALL.job("2x2x2", ranks_per_node=4, order="snake")
+        proof = library.program("allreduce", "ring", job, count=64).verify()
+        by_shape = library.verify("allreduce", "2x2x2", ranks_per_node=4, order="snake", algorithm="ring", count=64)[0]
+        assert without_times(proof.to_dict()) == without_times(by_shape.to_dict())
+        assert (proof.ranks_per_node, proof.placement) == (4, "snake")
+        file = tmp_path / "map.txt"
+        file.write_text("".join(f"{rank} {node} 0\n" for rank, node in enumerate((0, 42, 7, 45))))
+        far = library.program("allreduce", "ring", SMALL.job(placement=file), count=64)
+        assert far.ranks == 4 and far.verify().proven
+        assert library.program("barrier", "dissemination", SMALL).ranks == 64
 
     def test_the_writer_makes_files_that_are_proved(self, tmp_path):
         name = exchange(tmp_path, expected_from=-1)

@@ -322,3 +322,8 @@ def test_a_machine_file_of_the_job_that_is_not_there_is_told_by_its_variable(kum
     ended = kumihimo(*words)
     assert ended.code == 2
     assert "KUMIHIMO_MACHINE must name a machine file (got nowhere.toml)" in ended.err
+
+
+def test_a_state_of_software_needs_a_machine(kumihimo):
+    ended = kumihimo(*HALO, "--software", "nonsense")
+    assert ended.code == 2 and "place without --machine takes no --software" in ended.err

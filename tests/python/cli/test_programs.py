@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from small_machine import MACHINE
 
 from kumihimo.cli import machines
 from kumihimo.collectives import arguments, program_sets
@@ -276,3 +277,17 @@ def test_a_file_on_a_machine_takes_its_number_of_ranks(kumihimo, pair):
 def test_a_file_states_its_number_of_ranks(kumihimo, pair):
     ended = kumihimo("show", pair(), "--ranks", "3")
     assert (ended.code, "needs 2 ranks" in ended.err) == (2, True)
+
+
+def test_a_state_of_software_is_a_choice_of_the_machine(kumihimo, tmp_path):
+    """Programs take it as collectives do."""
+    (tmp_path / "small.toml").write_text(
+        MACHINE + '[software.quick]\nmessage_cost = { value = "1 us", assumed = "a guess" }\n'
+    )
+    asked = ("simulate", "halo:4x4x4", "--machine", str(tmp_path / "small.toml"), "--shape", "2x2x2", "--json")
+    times = []
+    for state in ("base", "quick"):
+        ended = kumihimo(*asked, "--software", state)
+        assert ended.code == 0, ended.err
+        times.append(json.loads(ended.out)["results"][0]["seconds"])
+    assert times[1] < times[0]

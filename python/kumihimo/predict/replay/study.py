@@ -63,22 +63,15 @@ class ReplayQuestion:
         return self.model.predict(self.program(has_graphs=False)).seconds
 
 
-@dataclass
+@dataclass(frozen=True)
 class Efficiencies:
-    """As the POP Centre of Excellence defines them (pop-coe.eu, Standard Metrics for Performance Analysis):
+    """As the POP Centre of Excellence defines them (pop-coe.eu, Standard Metrics for Performance Analysis)."""
 
-    parallel efficiency      = mean computing / time           = load balance x communication efficiency
-    load balance             = mean computing / most computing of a rank
-    communication efficiency = most computing of a rank / time = serialisation x transfer
-    serialisation            = most computing of a rank / time on an ideal network
-    transfer                 = time on an ideal network / time
-    """
-
-    parallel: float
-    load_balance: float
-    communication: float
-    serialisation: float
-    transfer: float
+    parallel: float  # mean computing / time = load balance x communication
+    load_balance: float  # mean computing / most computing of a rank
+    communication: float  # most computing of a rank / time = serialisation x transfer
+    serialisation: float  # most computing of a rank / time on an ideal network
+    transfer: float  # time on an ideal network / time
 
     @classmethod
     def of(cls, computing: Sequence[float], seconds: float, ideal_seconds: float) -> Efficiencies:
@@ -94,17 +87,16 @@ def ratio(part: float, whole: float) -> float:
     return part / whole if whole > 0 else 1.0
 
 
-@dataclass
+@dataclass(frozen=True)
 class Site:
-    """Of a call site, in seconds of all ranks: in calls, the part of it that also an ideal network takes, since ranks
-    wait for each other, and the rest."""
+    """Of a call site; times are seconds of all ranks together."""
 
-    name: str
-    calls: int
-    seconds: float
-    waiting: float
-    transferring: float
-    slowest_rank: int
+    name: str  # of the call and where it is
+    calls: int  # of all ranks
+    seconds: float  # in these calls
+    waiting: float  # the part that also an ideal network takes, since ranks wait for each other
+    transferring: float  # the rest
+    slowest_rank: int  # that spent most time there
     imbalance: float  # 0: all ranks spent the same time, 1: one alone
 
 
@@ -170,12 +162,12 @@ def with_faults(replayed: Replay) -> dict | None:
     return {**found, "chain": list(map(named, found["chain"], found["chain_at"]))}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Change:
     """What one thing would change."""
 
-    name: str
-    seconds: float
+    name: str  # the thing, in words
+    seconds: float  # of the program with it
 
 
 def changes(replayed: Replay) -> list[Change]:
