@@ -161,7 +161,7 @@ def test_prints_how_small_jobs_predict_larger_ones(kumihimo, files):
     written = toml((files / "new.toml").read_text(), files / "new.toml")["prediction_errors"]
     assert (written["fewest_nodes"], written["most_nodes"]) == (8, 64)
     assert any((row["algorithms"], row["lengths"]) == ("all", "all") for row in written["rows"])
-    asked = ("simulate", "bcast", "-m", "./new.toml", "-s", "4x4x4", "-b", "8", "-a", "binomial", "--json")
+    asked = ("simulate", "bcast", "-m", "./new.toml", "-s", "4x4x4", "-b", "8", "-a", "trinaryx3", "--json")
     found = json.loads(kumihimo(*asked).out)["results"][0]
     assert found["interval"]["low_seconds"] <= found["interval"]["high_seconds"]
     told = json.loads(kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT, "--json").out)
@@ -181,7 +181,7 @@ def test_a_calibration_writes_into_a_state_of_the_software(kumihimo, files, true
     assert "fitted" in written["software"]["mpi-5"]["message_cost"]
     assert "fitted" in written["software"]["mpi-5"]["network"]["link_bandwidth"]
     assert written["software"]["mpi-5"]["prediction_errors"]["rows"]
-    asked = ("simulate", "bcast", "-m", "./new.toml", "-s", "4x4x4", "-b", "1MiB", "-a", "binomial", "--json")
+    asked = ("simulate", "bcast", "-m", "./new.toml", "-s", "4x4x4", "-b", "1MiB", "-a", "trinaryx3", "--json")
     base, state, named = (
         json.loads(kumihimo(*asked, *more).out)["results"][0]
         for more in ((), ("--software", "mpi-5"), ("--software", "base"))
@@ -205,4 +205,19 @@ def test_times_of_other_states_are_left_out(kumihimo, files, true_times):
     told = json.loads(kumihimo(*asked, "--software", "new").out)
     assert len(told["results"]) == 60
     refused = kumihimo(*asked)
-    assert refused.code == 2 and "--software" in refused.err and "use one of new, old" in refused.err
+    assert refused.code == 2 and "--software" in refused.err and "with one of new, old" in refused.err
+
+
+def test_times_of_another_state_than_the_default_are_refused(kumihimo, files, true_times):
+    """They would change numbers that they say nothing of."""
+    lines = csv_of(true_times).splitlines()
+    (files / "new.csv").write_text("\n".join([lines[0] + ",software", *(f"{line},new" for line in lines[1:])]))
+    text = f'default_software = "old"\n{MACHINE}\n[software.old]\n[software.new]\n'
+    (files / "states.toml").write_text(text)
+    asked = (*FIT, "--scales", "none", "--json")
+    refused = kumihimo("machine", "calibrate", "./states.toml", "new.csv", *asked)
+    assert refused.code == 2 and "(got 'old'); use --software with one of new" in refused.err, refused.err
+    assert kumihimo("machine", "calibrate", "./states.toml", "new.csv", *asked, "--software", "base").code == 2
+    for more in (("./states.toml", "new.csv", "--software", "new"), ("small.toml", "new.csv")):
+        ended = kumihimo("machine", "calibrate", *more, *asked)
+        assert ended.code == 0, ended.err
