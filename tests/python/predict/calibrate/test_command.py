@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from small_machine import MACHINE, TRUTH, csv_of
 
+from kumihimo import _machine
+from kumihimo.predict.calibrate import cases
 from kumihimo.predict.campaign.description import toml
 
 FIT = ("--fit", "message_cost,link_bandwidth")
@@ -221,3 +224,23 @@ def test_times_of_another_state_than_the_default_are_refused(kumihimo, files, tr
     for more in (("./states.toml", "new.csv", "--software", "new"), ("small.toml", "new.csv")):
         ended = kumihimo("machine", "calibrate", *more, *asked)
         assert ended.code == 0, ended.err
+
+
+def test_a_new_state_leaves_the_base_as_it_is(kumihimo, files, true_times):
+    """Of times by another form of a put's cost than the file's."""
+    puts = 'put_setup = { value = "9 us", assumed = "a guess" }\nsegment_bytes ='
+    text = MACHINE.replace("segment_bytes =", puts)
+    (files / "puts.toml").write_text(text)
+    machine = _machine.parse(
+        text.replace("put_setup", 'put_turn_latency = { value = "40 us", assumed = "x" }\nput_setup'), ""
+    )
+    few = [replace(case) for case in true_times if case.values["bytes"] in (8, 2**20)]
+    for case, seconds in zip(few, cases.Predictor(few, machine).seconds(machine, few)):
+        case.seconds = seconds
+    (files / "few.csv").write_text(csv_of(few))
+    ended = kumihimo("machine", "calibrate", "puts.toml", "few.csv", "--software", "new", "--out", "new.toml")
+    assert ended.code == 0, ended.err
+    written = (files / "new.toml").read_text()
+    base = toml(written, files / "new.toml")["software"]
+    assert "put_setup" in base.pop("new") and "on trial" not in written
+    assert base == toml(text, files / "puts.toml")["software"]
