@@ -58,8 +58,9 @@ def command(
         raise wrong_value(f"--model must be one of {', '.join(MODELS)}", f"'{model}'")
     path = path_of(name)
     text, state = in_state(files.read_text(path, "the machine file"), path, software)
-    read = cases.of_state(cases.read(measured), software)
-    predictor = cases.Predictor(read, _machine.parse(text, str(path), state or fitting.NO_STATE), model)
+    machine = _machine.parse(text, str(path), state or fitting.NO_STATE)
+    read = cases.of_state(cases.read(measured), state or fitting.NO_STATE, machine.software_states)
+    predictor = cases.Predictor(read, machine, model)
     if not predictor.cases:
         raise wrong_value("a measured case must fit the machine", f"none of {measured}: {predictor.left_out[0][1]}")
     to_fit, kept, condition = fitting.split(predictor.cases, validate_on)
@@ -69,7 +70,7 @@ def command(
     def work(advance: Callable[[str], None]) -> tuple[by_scale.ScaleValidation, fitting.FittedMachine]:
         held = set() if validate_on is None else {id(case) for case in kept}
         judged = by_scale.validate(path, text, predictor, splits, held, wanted, lambda: advance("judging"), state)
-        found = fitting.calibrate(path, judged.text, predictor, to_fit, wanted, lambda: advance("fitting"), state)
+        found = fitting.calibrate(path, judged.text, predictor, to_fit, wanted, lambda: advance("fitting"), state, text)
         return judged, found
 
     with progress.bar("fitting, round", fitting.MOST_ROUNDS * (1 + len(splits))) as advance:

@@ -143,8 +143,7 @@ def print_range(setting: Setting, results: list[dict]) -> None:
         errors = setting.machine.prediction_errors
         jobs = f"{errors.fewest_nodes} to {errors.most_nodes} nodes"
         print()
-        this = setting.job.slots.nodes
-        output.print_line(f"90 % within: of jobs of {jobs}, and this one has {this}: it may be wider")
+        output.print_line(f"90 % within: of jobs of {jobs}, and this one has {setting.nodes}: it may be wider")
 
 
 def interval_text(interval: dict | None) -> str:

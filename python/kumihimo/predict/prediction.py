@@ -24,6 +24,7 @@ class Setting:
     noise: NamedNoise | None = None
     deaths: tuple[NamedDeath, ...] = ()
     background: _packet.Background | None = None
+    has_slow_parts: bool = False  # of --slow, beside those of the machine
     space: _topology.RankSpace | None = None  # of ranks without a job
     ranks_per_node: int = 1  # the same
     options: Mapping[str, object] = field(default_factory=dict)  # of _predict.Options
@@ -35,6 +36,11 @@ class Setting:
     @property
     def placement(self) -> _placement.Placement | None:
         return self.placed and self.placed.placement
+
+    @property
+    def nodes(self) -> int:
+        """Of a job: those that have ranks."""
+        return self.job.slots.nodes if self.placement is None else len(set(self.placement.node_of_rank))
 
     @property
     def ranks(self) -> _topology.RankSpace:

@@ -49,7 +49,7 @@ class JudgedTime:
 
 @dataclass(frozen=True)
 class PredictedCase:
-    """`size`: bytes as options have them."""
+    """`size`: bytes as options have them, of irregular blocks the mean."""
 
     collective: str
     algorithm: str
@@ -104,17 +104,23 @@ def row_for(known: Sequence[ErrorRow], algorithms: str, lengths: str) -> ErrorRo
     return next((by_key[key] for key in keys(algorithms, lengths) if key in by_key), None)
 
 
+def row_of_class(known: Sequence[ErrorRow], algorithms: str, lengths: str) -> ErrorRow | None:
+    """None: the class of algorithms has too few times, and errors of others say nothing of it."""
+    has_own = any(row.algorithms == algorithms for row in known)
+    return row_for(known, algorithms, lengths) if has_own else None
+
+
 def rows_of(errors: object) -> list[ErrorRow]:
     """Of a machine's _machine.PredictionErrors."""
     return [ErrorRow(*row) for row in errors.rows]
 
 
 def interval(errors: object, of: PredictedCase, nodes: int) -> dict | None:
-    """Members of a prediction: between which times nine of ten measured ones are expected. None: no class has enough
-    times. `errors`: a _machine.PredictionErrors."""
+    """Members of a prediction: between which times nine of ten measured ones are expected. None: the
+    algorithm's class has too few times. `errors`: a _machine.PredictionErrors."""
     algorithms = class_of_algorithm(of.algorithm)
     lengths = class_of_length(of.collective, of.size, of.ranks)
-    row = row_for(rows_of(errors), algorithms, lengths)
+    row = row_of_class(rows_of(errors), algorithms, lengths)
     if row is None:
         return None
     return {

@@ -162,7 +162,8 @@ class SimulationRequest:
         ranks = None if subject.kind == "goal" and self.model == "loggp" else self.ranks
         placed = job and simulation.placed(job, wanted, hosts, ranks)
         deaths = faults.deaths(self.dies, job and job.machine)
-        setting = Setting(self.model, job, placed, not self.no_simd, noise, deaths, options=told)
+        slow = bool(part.slow)
+        setting = Setting(self.model, job, placed, not self.no_simd, noise, deaths, has_slow_parts=slow, options=told)
         return subject, setting if job else self.alone(setting, subject, asked)
 
     def alone(self, setting: Setting, subject: Subject, asked: Ranks) -> Setting:

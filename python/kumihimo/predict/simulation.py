@@ -258,7 +258,7 @@ def prediction(asked: CollectiveQuestion, case: Case) -> tuple[Prediction, dict]
         "segments": found.native.segments,
         **found.members,
         "bytes_per_second": bandwidth(collective, found.seconds),
-        **interval(asked, collective, case.bytes, by, found.seconds),
+        **interval(asked, collective, by, found.seconds),
     }
     return found, result
 
@@ -277,17 +277,15 @@ def reasons(passed_over: list[dict]) -> list[str]:
     return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
 
 
-def interval(
-    asked: CollectiveQuestion, collective: _schedule.Collective, size: int | None, algorithm: str, seconds: float
-) -> dict:
+def interval(asked: CollectiveQuestion, collective: _schedule.Collective, algorithm: str, seconds: float) -> dict:
     """A member for the interval of a prediction, of machines whose calibration has found how far it is off."""
     setting = asked.setting
     errors = asked.machine and asked.machine.prediction_errors
-    disturbed = setting.noise or setting.deaths or setting.background
+    disturbed = setting.noise or setting.deaths or setting.background or setting.has_slow_parts
     if not errors or disturbed or setting.model not in prediction_errors.MODELS:
         return {}
-    case = prediction_errors.PredictedCase(collective.kind, algorithm, size, collective.ranks, seconds)
-    found = prediction_errors.interval(errors, case, asked.job.slots.nodes)
+    case = prediction_errors.PredictedCase(collective.kind, algorithm, collective.bytes, collective.ranks, seconds)
+    found = prediction_errors.interval(errors, case, setting.nodes)
     return {} if found is None else {"interval": found}
 
 

@@ -18,6 +18,8 @@ fewest_nodes = 8
 most_nodes = 64
 rows = [
   { algorithms = "trees", lengths = "short", times = 40, low = 0.5, high = 2.0 },
+  { algorithms = "rings", lengths = "all", times = 30, low = 0.8, high = 1.25 },
+  { algorithms = "rings", lengths = "long", times = 30, low = 0.7, high = 1.5 },
   { algorithms = "all", lengths = "all", times = 90, low = 0.8, high = 1.25 },
 ]
 """
@@ -87,6 +89,7 @@ def test_simulate_shows_the_interval(kumihimo, tmp_path):
     assert tree["interval"]["high_seconds"] == pytest.approx(tree["seconds"] * 2)
     assert (tree["interval"]["times"], tree["interval"]["share"]) == (40, 0.9)
     assert line["interval"]["high_seconds"] == pytest.approx(line["seconds"] * 1.25)
+    assert "interval" not in by_name["trinaryx3"], "puts have no times of their own"
     assert not tree["interval"]["beyond_measured_jobs"]
     shown = kumihimo(*asked, "-a", "binomial")
     assert "90 % within" in shown.out and " to " in shown.out and "may be wider" not in shown.out
@@ -97,10 +100,35 @@ def test_simulate_shows_the_interval(kumihimo, tmp_path):
 def test_disturbed_predictions_and_other_models_have_none(kumihimo, tmp_path):
     (tmp_path / "small.toml").write_text(MACHINE + ERRORS)
     asked = ("simulate", "bcast", "--machine", "./small.toml", "--shape", "2x2x2", "-b", "8", "-a", "binomial")
-    for more in (("--model", "loggp"), ("--model", "packet"), ("--noise", "periodic:10us/1ms")):
+    noise = ("--model", "exact", "--noise", "periodic:10us/1ms")
+    for more in (("--model", "loggp"), ("--model", "packet"), noise, ("--slow", "1=0.5"), ("--slow", "0-1=0.5")):
         ended = kumihimo(*asked, *more, "--json")
-        if ended.code == 0:
-            assert "interval" not in json.loads(ended.out)["results"][0], more
+        assert ended.code == 0, ended.err
+        assert "interval" not in json.loads(ended.out)["results"][0], more
+    assert "interval" in json.loads(kumihimo(*asked, "--model", "exact", "--json").out)["results"][0]
+
+
+def test_counts_in_a_list_have_a_length(kumihimo, tmp_path):
+    """Of 8 ranks with 2 MiB each the longest buffer is long, and of 8 B each it is not."""
+    (tmp_path / "small.toml").write_text(MACHINE + ERRORS)
+    for each, lengths in ((2**18, "long"), (1, "all")):
+        counts = ",".join([str(each)] * 8)
+        asked = ("simulate", "allgather", "-m", "./small.toml", "-s", "2x2x2", "--counts", counts, "-a", "ring")
+        ended = kumihimo(*asked, "--json")
+        assert ended.code == 0, ended.err
+        assert json.loads(ended.out)["results"][0]["interval"]["lengths"] == lengths
+
+
+def test_nodes_are_those_that_ranks_use(kumihimo, tmp_path):
+    """Four ranks on four nodes of a shape of eight are beyond jobs of 8 to 64 nodes."""
+    (tmp_path / "small.toml").write_text(MACHINE + ERRORS)
+    (tmp_path / "few.txt").write_text("0\n1\n2\n3\n")
+    asked = ("simulate", "bcast", "-m", "./small.toml", "-s", "2x2x2", "-b", "8", "-a", "binomial", "--json")
+    few = json.loads(kumihimo(*asked, "--ranks", "4", "--placement", "permutation:few.txt").out)["results"][0]
+    assert few["ranks"] == 4 and few["interval"]["beyond_measured_jobs"]
+    shown = kumihimo(*asked[:-1], "--ranks", "4", "--placement", "permutation:few.txt").out
+    assert "and this one has 4: it may be wider" in shown
+    assert not json.loads(kumihimo(*asked).out)["results"][0]["interval"]["beyond_measured_jobs"]
 
 
 def test_rows_and_sources_come_back_from_the_file():

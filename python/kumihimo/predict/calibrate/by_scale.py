@@ -55,8 +55,8 @@ class JudgedFit:
 
 @dataclass
 class ScaleValidation:
-    """`chosen`: None where the file has one form only. `judged`: of the chosen form, by split. `tried`: of all forms,
-    on the splits that chose."""
+    """`chosen`: None where no form was judged: the file keeps its own. `judged`: of the chosen form, by split. `tried`:
+    of all forms, on the splits that chose."""
 
     chosen: CostForm | None
     text: str  # of the machine file in this form
@@ -79,6 +79,9 @@ def splits_of(cases: Sequence[TimedCase], asked: str | None) -> list[ScaleSplit]
         if not all(split.parts(cases)):
             rule = f"--scales {word.strip()} must have jobs to fit and to judge"
             raise wrong_value(rule, None, f"the jobs have {', '.join(map(str, known))} nodes")
+        if any(split.judged == other.judged for other in found):
+            rule = "--scales must judge each number of nodes once, as its times would count twice"
+            raise wrong_value(rule, f"{split.judged} twice", "leave one of the pairs out")
         found.append(split)
     return found
 
@@ -93,8 +96,9 @@ def validate(
     advance: Callable[[], None] = lambda: None,
     state: str = "",
 ) -> ScaleValidation:
-    """`held`: ids of cases that choose no form and are fitted to by none. Where the smaller jobs of a split are of one
-    size, nothing tells a cost per hop from one of the root, so splits of several sizes choose if there are any."""
+    """`held`: ids of cases that choose no form and are fitted to by none. Forms are of numbers outside of states. Where
+    the smaller jobs of a split are of one size, nothing tells a cost per hop from one of the root, so splits of several
+    sizes choose if there are any."""
     every = predictor.cases
     free = [case for case in every if id(case) not in held]
 
@@ -107,11 +111,11 @@ def validate(
         seconds, kept = predicted_by_fit(path, of_form, predictor, fit, judged, wanted, advance, state)
         return JudgedFit(split, form, judged, seconds, kept)
 
-    known = forms.candidates(text) if wanted is None else []
+    known = [] if wanted is not None or state else forms.candidates(text)
     several = [split for split in splits if len({case.cells["nodes"] for case in split.parts(free)[0]}) > 1]
     choosing = [split for split in several if split.parts(free)[1]] or splits
     tried = [found for form in known for split in choosing if (found := judge(split, form, free))]
-    chosen = nearest(tried) or (known[0] if known else None)
+    chosen = nearest(tried)
     judged = [found for split in splits if (found := judge(split, chosen, every))]
     return ScaleValidation(chosen, text if chosen is None else forms.applied(text, chosen), judged, tried)
 
@@ -147,5 +151,5 @@ def coverage_on_largest(found: ScaleValidation) -> tuple[int, int] | None:
     if len(found.judged) < 2:
         return None
     largest = max(found.judged, key=lambda each: each.split.judged)
-    others = [each for each in found.judged if each is not largest]
+    others = [each for each in found.judged if each.split.judged < largest.split.judged]
     return prediction_errors.coverage(judged_times([largest]), prediction_errors.rows(judged_times(others)))

@@ -23,6 +23,7 @@ NEEDED = ("collective", "algorithm", "bytes")
 OF_RANKS = ("shape", "ranks", "ranks_per_node")
 OF_PART = ("box", "routing")
 OF_COLLECTIVE = ("type", "operation", "root")
+BASE = "base"  # state of the software: the numbers outside of [software.NAME]
 ABOUT = ("day", "software")  # when a time was measured, and with which state of the software
 
 
@@ -79,15 +80,16 @@ def read(path: Path) -> list[TimedCase]:
     return cases
 
 
-def of_state(cases: list[TimedCase], software: str | None) -> list[TimedCase]:
-    """Those that were measured with this state of the software, where the file says with which."""
+def of_state(cases: list[TimedCase], state: str, states: Sequence[str]) -> list[TimedCase]:
+    """Those that were measured with this state of the software, where the file says with which. `states`: what the
+    machine file names; one without any takes the times of one state, whatever its name."""
     known = dict.fromkeys(case.cells["software"] for case in cases if "software" in case.cells)
-    if not known or (software is None and len(known) == 1):
+    if not known or (not states and state == BASE and len(known) == 1):
         return cases
-    found = [case for case in cases if case.cells.get("software") == software]
+    found = [case for case in cases if case.cells.get("software") == state]
     if not found:
-        rule = "--software must be a state that the times were measured with"
-        raise wrong_value(rule, software and f"'{software}'", f"use one of {', '.join(known)}")
+        rule = "--software, or the machine file's default, must be a state that the times were measured with"
+        raise wrong_value(rule, f"'{state}'", f"use --software with one of {', '.join(known)}")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 
 from kumihimo.predict.calibrate.cases import TimedCase
@@ -11,14 +12,14 @@ from kumihimo.predict.prediction_errors import SHARE
 
 def spread(cases: Sequence[TimedCase]) -> tuple[float | None, int]:
     """A factor within which nine of ten times of a day are from the mean over days, and the number of cases that were
-    measured on several days. None: too few to say."""
-    times: dict[tuple, dict[str, float]] = {}
+    measured on several days. Of repeats on one day the mean counts. None: too few to say."""
+    times: dict[tuple, dict[str, list[float]]] = {}
     for case in cases:
         if "day" in case.cells:
             key = tuple(sorted((name, str(value)) for name, value in case.values.items()))
-            times.setdefault(key, {})[str(case.cells["day"])] = math.log(case.seconds)
+            times.setdefault(key, {}).setdefault(str(case.cells["day"]), []).append(math.log(case.seconds))
     off: list[float] = []
-    repeated = [list(days.values()) for days in times.values() if len(days) > 1]
+    repeated = [list(map(statistics.fmean, days.values())) for days in times.values() if len(days) > 1]
     for logs in repeated:
         mean = sum(logs) / len(logs)
         # The mean of n days is nearer to each than that of all days, by sqrt((n - 1) / n).

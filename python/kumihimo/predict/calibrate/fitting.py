@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import _machine
-from kumihimo.predict.calibrate import least_squares, numbers, profiles
-from kumihimo.predict.calibrate.cases import ABOUT, Predictor, TimedCase, log_ratios
+from kumihimo.predict.calibrate import forms, least_squares, numbers, profiles
+from kumihimo.predict.calibrate.cases import ABOUT, BASE, Predictor, TimedCase, log_ratios
 from kumihimo.predict.calibrate.numbers import FREE, FittedNumber
 from kumihimo.predict.campaign.expressions import CampaignExpression
 from kumihimo.predict.prediction_errors import ErrorRow
@@ -23,7 +23,7 @@ NO_EFFECT = 0.01  # a change of a number by 1 that changes times by less in the 
 FAR = math.log(1.2)
 FEWEST_CURVES = 5  # for intervals
 TRIAL_DIGITS = 12
-NO_STATE = "base"  # of the software: the numbers outside of [software.NAME]
+NO_STATE = BASE
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,11 @@ def calibrate(
     wanted: Sequence[str] | None,
     advance: Callable[[], None] = lambda: None,
     state: str = "",
+    original: str | None = None,
 ) -> FittedMachine:
     """Fits the wanted numbers of the machine file `text` in this state of its software, or all that no source has and
-    that the cases tell. Nothing but `fit` has an influence."""
+    that the cases tell. No other time has an influence on the fit. `original`: the file before a form of a cost was
+    applied. Keys that the form added and the times do not tell are left out again, as no number may stay on trial."""
     trial = FileOnTrial(path, text, predictor, fit, state)
     residuals_of = trial.residuals_of
     chosen = trial.chosen(wanted)
@@ -110,7 +112,11 @@ def calibrate(
     warnings += of_intervals
     values = {each.number: each.value for each in fitted}
     every = predictor.cases
-    return FittedMachine(text, trial.predicted({}, every), trial.predicted(values, every), fitted, warnings)
+    before = trial if original is None else FileOnTrial(path, original, predictor, fit, state)
+    lost = set(forms.added(original or text, text)) - {each.number.key for each in fitted}
+    if lost:
+        return calibrate(path, forms.without(text, lost), predictor, fit, wanted, advance, state, original)
+    return FittedMachine(text, before.predicted({}, every), trial.predicted(values, every), fitted, warnings)
 
 
 def predicted_by_fit(

@@ -3,11 +3,10 @@ that extrapolates. What each key means: docs/machines.md."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from kumihimo.predict.calibrate.numbers import TABLE
+from kumihimo.predict.calibrate.numbers import entry_of
 
 
 @dataclass(frozen=True)
@@ -42,28 +41,47 @@ FORMS = (
         (POLL, SUM, TURN),
     ),
 )
+ON_TRIAL = "on trial"
 KEYS = tuple(dict.fromkeys(key for form in FORMS for key in form.keys))
 
 
-def line_of(key: str) -> re.Pattern:
-    return re.compile(rf"^{key}\s*=\s*{TABLE}[^\n]*\n?", re.MULTILINE)
+def line_of(text: str, key: str) -> tuple[int, int] | None:
+    """Where the line of this key of [software] begins and ends. States of the software are tables of their own."""
+    entry = entry_of(text, "software", key)
+    if entry is None:
+        return None
+    end = text.find("\n", entry.end())
+    return entry.start(), len(text) if end < 0 else end + 1
 
 
 def candidates(text: str) -> list[CostForm]:
-    """Those that the machine file can have, the one that it has first. One alone: there is nothing to choose."""
-    known = [form for form in FORMS if line_of(form.needs).search(text)]
-    present = {key for key in KEYS if line_of(key).search(text)}
+    """Those that the machine file can have, the one that it has first. None: it has keys that no form has together, so
+    that each form would lose a number."""
+    known = [form for form in FORMS if line_of(text, form.needs)]
+    present = {key for key in KEYS if line_of(text, key)}
+    if present not in (set(form.keys) for form in known):
+        return []
     return sorted(known, key=lambda form: set(form.keys) != present)
+
+
+def without(text: str, keys: Collection[str]) -> str:
+    for key in keys:
+        line = line_of(text, key)
+        if line is not None:
+            text = text[: line[0]] + text[line[1] :]
+    return text
 
 
 def applied(text: str, form: CostForm, others: Sequence[str] = KEYS) -> str:
     """The machine file with this form: its keys, with the file's values where it has them, and none of `others`."""
-    kept = dict(form.adds)
-    for key in others:
-        if key not in kept:
-            text = line_of(key).sub("", text, count=1)
+    text = without(text, [key for key in others if key not in form.keys])
     for key, value in reversed(form.adds):
-        if not line_of(key).search(text):
-            after = line_of(form.needs).search(text).end()
-            text = f'{text[:after]}{key} = {{ value = "{value}", assumed = "on trial" }}\n{text[after:]}'
+        if not line_of(text, key):
+            after = line_of(text, form.needs)[1]
+            text = f'{text[:after]}{key} = {{ value = "{value}", assumed = "{ON_TRIAL}" }}\n{text[after:]}'
     return text
+
+
+def added(before: str, text: str) -> list[str]:
+    """The keys that a form has added to the file `before`."""
+    return [key for key in KEYS if line_of(text, key) and not line_of(before, key)]

@@ -133,7 +133,8 @@ class CalibrationReport:
 
     def errors_source(self, file: str) -> str:
         splits = ", ".join(f"{each.split.judged} nodes by at most {each.split.fitted}" for each in self.by_scale.judged)
-        return f"kumihimo machine calibrate: {len(self.judged_times)} times of {file}, fitted to smaller jobs: {splits}"
+        how = "fitted to smaller jobs from the file's numbers, which stay where those do not tell them"
+        return f"kumihimo machine calibrate: {len(self.judged_times)} times of {file}, {how}: {splits}"
 
     def rows_by_scale(self) -> list[list[str]]:
         """Of each form that was tried, and of the one taken on all splits."""
@@ -151,7 +152,7 @@ class CalibrationReport:
         lines = []
         if self.by_scale.chosen is not None:
             on = ", ".join(dict.fromkeys(str(each.split.judged) for each in self.by_scale.tried))
-            how = f"the form of a put's cost that judges best on {on} nodes" if on else "no split could choose"
+            how = f"the form of a put's cost that judges best on {on} nodes"
             lines.append(f"{self.by_scale.chosen.name}: {self.by_scale.chosen.meaning}; {how}")
         for each in self.by_scale.judged:
             if each.kept:
@@ -164,7 +165,7 @@ class CalibrationReport:
         for algorithms, lengths in sorted({(each.algorithms, each.lengths) for each in self.judged_times}):
             logs = [e.log for e in self.judged_times if (e.algorithms, e.lengths) == (algorithms, lengths)]
             sizes = sorted(map(abs, logs))
-            found = prediction_errors.row_for(self.error_rows, algorithms, lengths)
+            found = prediction_errors.row_of_class(self.error_rows, algorithms, lengths)
             ends = "" if found is None else f"{found.low:.2f} to {found.high:.2f}"
             wider = "" if found is None or found.times == len(logs) else f"{found.algorithms}, {found.lengths}"
             near, far = sum(size <= NEAR for size in sizes), sum(size > FAR for size in sizes)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from small_machine import MACHINE, TRUTH, csv_of
 
+from kumihimo import _machine
+from kumihimo.predict.calibrate import cases
 from kumihimo.predict.campaign.description import toml
 
 FIT = ("--fit", "message_cost,link_bandwidth")
@@ -161,7 +164,7 @@ def test_prints_how_small_jobs_predict_larger_ones(kumihimo, files):
     written = toml((files / "new.toml").read_text(), files / "new.toml")["prediction_errors"]
     assert (written["fewest_nodes"], written["most_nodes"]) == (8, 64)
     assert any((row["algorithms"], row["lengths"]) == ("all", "all") for row in written["rows"])
-    asked = ("simulate", "bcast", "-m", "./new.toml", "-s", "4x4x4", "-b", "8", "-a", "binomial", "--json")
+    asked = ("simulate", "bcast", "-m", "./new.toml", "-s", "4x4x4", "-b", "8", "-a", "trinaryx3", "--json")
     found = json.loads(kumihimo(*asked).out)["results"][0]
     assert found["interval"]["low_seconds"] <= found["interval"]["high_seconds"]
     told = json.loads(kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT, "--json").out)
@@ -181,7 +184,7 @@ def test_a_calibration_writes_into_a_state_of_the_software(kumihimo, files, true
     assert "fitted" in written["software"]["mpi-5"]["message_cost"]
     assert "fitted" in written["software"]["mpi-5"]["network"]["link_bandwidth"]
     assert written["software"]["mpi-5"]["prediction_errors"]["rows"]
-    asked = ("simulate", "bcast", "-m", "./new.toml", "-s", "4x4x4", "-b", "1MiB", "-a", "binomial", "--json")
+    asked = ("simulate", "bcast", "-m", "./new.toml", "-s", "4x4x4", "-b", "1MiB", "-a", "trinaryx3", "--json")
     base, state, named = (
         json.loads(kumihimo(*asked, *more).out)["results"][0]
         for more in ((), ("--software", "mpi-5"), ("--software", "base"))
@@ -205,4 +208,39 @@ def test_times_of_other_states_are_left_out(kumihimo, files, true_times):
     told = json.loads(kumihimo(*asked, "--software", "new").out)
     assert len(told["results"]) == 60
     refused = kumihimo(*asked)
-    assert refused.code == 2 and "--software" in refused.err and "use one of new, old" in refused.err
+    assert refused.code == 2 and "--software" in refused.err and "with one of new, old" in refused.err
+
+
+def test_times_of_another_state_than_the_default_are_refused(kumihimo, files, true_times):
+    """They would change numbers that they say nothing of."""
+    lines = csv_of(true_times).splitlines()
+    (files / "new.csv").write_text("\n".join([lines[0] + ",software", *(f"{line},new" for line in lines[1:])]))
+    text = f'default_software = "old"\n{MACHINE}\n[software.old]\n[software.new]\n'
+    (files / "states.toml").write_text(text)
+    asked = (*FIT, "--scales", "none", "--json")
+    refused = kumihimo("machine", "calibrate", "./states.toml", "new.csv", *asked)
+    assert refused.code == 2 and "(got 'old'); use --software with one of new" in refused.err, refused.err
+    assert kumihimo("machine", "calibrate", "./states.toml", "new.csv", *asked, "--software", "base").code == 2
+    for more in (("./states.toml", "new.csv", "--software", "new"), ("small.toml", "new.csv")):
+        ended = kumihimo("machine", "calibrate", *more, *asked)
+        assert ended.code == 0, ended.err
+
+
+def test_a_new_state_leaves_the_base_as_it_is(kumihimo, files, true_times):
+    """Of times by another form of a put's cost than the file's."""
+    puts = 'put_setup = { value = "9 us", assumed = "a guess" }\nsegment_bytes ='
+    text = MACHINE.replace("segment_bytes =", puts)
+    (files / "puts.toml").write_text(text)
+    machine = _machine.parse(
+        text.replace("put_setup", 'put_turn_latency = { value = "40 us", assumed = "x" }\nput_setup'), ""
+    )
+    few = [replace(case) for case in true_times if case.values["bytes"] in (8, 2**20)]
+    for case, seconds in zip(few, cases.Predictor(few, machine).seconds(machine, few)):
+        case.seconds = seconds
+    (files / "few.csv").write_text(csv_of(few))
+    ended = kumihimo("machine", "calibrate", "puts.toml", "few.csv", "--software", "new", "--out", "new.toml")
+    assert ended.code == 0, ended.err
+    written = (files / "new.toml").read_text()
+    base = toml(written, files / "new.toml")["software"]
+    assert "put_setup" in base.pop("new") and "on trial" not in written
+    assert base == toml(text, files / "puts.toml")["software"]
