@@ -25,6 +25,7 @@ FACTORS |= {name.replace("flop", "Flop"): found for name, found in FACTORS.items
 FACTORS |= {f"{prefix}flop/s": ("flop/s", factor) for prefix, factor in (("G", 1e9), ("T", 1e12))}
 SOURCES = ("published", "measured", "fitted", "assumed")
 OF_LINKS = {"lane_bandwidth"}  # rates of the network outside [network]
+NOT_PROJECTED = {"topology", "prediction_errors"}  # the first is made anew, the second is of the machine as it is
 PER_BYTE = {"G", "O"}  # times of [loggops]
 
 
@@ -63,12 +64,14 @@ def text(of: NodeClass, machine: ProjectedMachine, by: AssumedValues, about: str
         *topology(content["topology"], machine.nodes, of),
     ]
     for section, table in content.items():
-        if section == "topology" or not isinstance(table, dict):
+        if section in NOT_PROJECTED or not isinstance(table, dict):
             continue
         lines += ["", f"[{section}]"]
         for key, entry in table.items():
             if not isinstance(entry, dict):
                 lines.append(f"{key} = {toml(entry)}")
+                continue
+            if "value" not in entry:  # a state of the software
                 continue
             value = grown(section, key, entry["value"])
             kind = next(each for each in SOURCES if each in entry)
