@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -31,7 +32,7 @@ FLAGS = {"sizes": "--bytes", "type_": "--type", "operation": "--op", "given": "-
 
 
 @dataclass(eq=False, repr=False)
-class SimulationRequest:
+class SimulationRequest(ABC):
     """The options of `kumihimo simulate`, in the order of its help; cli/simulate_request.py says what each means."""
 
     machine: Optional[str] = None
@@ -75,9 +76,9 @@ class SimulationRequest:
     dies: Optional[list[str]] = None
     slow: Optional[list[str]] = None
 
+    @abstractmethod
     def loaded_machine(self) -> _machine.Machine:
         """The machine that `machine` names."""
-        raise NotImplementedError
 
     def explicit(self) -> Iterator[GivenOption]:
         """What was given: here all that is not as by default."""

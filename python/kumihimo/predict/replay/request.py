@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -25,7 +26,7 @@ OF_MACHINE = ("software", "shape", "box", "dead", "routing", "ranks_per_node", "
 
 
 @dataclass
-class ReplayModelRequest:
+class ReplayModelRequest(ABC):
     """The options, as they were given."""
 
     model: str
@@ -48,9 +49,9 @@ class ReplayModelRequest:
     software: str | None = None
     whole: bool = False  # the machine is that of the job, whose nodes the ranks fill in order
 
+    @abstractmethod
     def loaded_machine(self) -> _machine.Machine:
         """The machine that `machine` names."""
-        raise NotImplementedError
 
     def explicit(self) -> Iterator[GivenOption]:
         """What was given: here all that is not as by default."""
