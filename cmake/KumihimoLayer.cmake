@@ -25,6 +25,9 @@ target_compile_options(kumihimo_options INTERFACE -Wall -Wextra -Wpedantic -Wno-
   -Wno-stringop-overflow # GCC 12 sees one in fmt 9 that is none
   -ffunction-sections -fdata-sections # of which a preload library takes those that it needs
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
+if(KUMIHIMO_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(KUMIHIMO_SANITIZE) # for every target, programs too: half a sanitized program reports nonsense
   add_compile_options(-fsanitize=${KUMIHIMO_SANITIZE} -fno-omit-frame-pointer)
   if(KUMIHIMO_SANITIZE MATCHES "undefined")
@@ -49,6 +52,9 @@ function(kumihimo_layer name)
   cmake_parse_arguments(ARG "ALIGNED" "" "DEPENDS;LIBRARIES;SKIP_UNITY" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
+  if(KUMIHIMO_FUZZ) # clang deduces template arguments of aggregates from version 17 on; no parser needs this file
+    list(FILTER sources EXCLUDE REGEX "/this_machine\\.cpp$")
+  endif()
   set_source_files_properties(${ARG_SKIP_UNITY} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(view ${KUMIHIMO_HEADERS}/${name})
   file(MAKE_DIRECTORY ${view})
