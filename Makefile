@@ -2,7 +2,7 @@
 self := $(strip $(MAKEFILE_LIST))
 root := $(shell dirname -- "$(self)")
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long test-asan test-tsan demo bench suites docs lint format clean
+.PHONY: help build test test-long test-asan test-tsan demo bench suites docs dist lint format clean
 
 help:
 	@echo "make build      release build; afterwards .venv/bin/kumihimo works"
@@ -14,12 +14,13 @@ help:
 	@echo "make bench      benchmarks and the peers they compare with"
 	@echo "make suites     external test suites, with and without the interposer (hours)"
 	@echo "make docs       the documentation site in build/site"
+	@echo "make dist       the source archive and the wheel of the last commit in build/dist"
 	@echo "make lint       check the format and lint; changes no file"
 	@echo "make format     format all files in place"
 	@echo "make clean      remove what was built (.venv too)"
 	@echo "JOBS=n limits the processes of a build; KUMIHIMO_PYTHON=path names the Python to use."
 
-build test test-long demo bench suites docs lint format clean:
+build test test-long demo bench suites docs dist lint format clean:
 	@"$(root)/scripts/$@"
 
 test-asan test-tsan:

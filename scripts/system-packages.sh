@@ -123,6 +123,8 @@ packages_of_bench() {
 }
 
 packages_of_lint() { :; }
+packages_of_dist() { has dh || want debhelper; } # a test builds the Debian package
+packages_of_fuzz() { has clang++ || need clang; packages_of_tsan; } # the same OpenMP runtime
 packages_of_docs() { if ! find_python >/dev/null; then need python3-venv; need python3-dev; fi; }
 packages_of_demo() { has lmp || want lammps; }
 packages_of_suites() {

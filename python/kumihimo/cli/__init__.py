@@ -21,6 +21,7 @@ with leaving():
 
 INTERRUPTED = 1
 VERSION = ["--version"]
+VARIABLE_OF_SHELLS = "_KUMIHIMO_COMPLETE"  # set at a TAB, by what `kumihimo completion` prints
 UNTIL_TOLD = 0.5  # seconds: a launcher ends all ranks when one has failed, and so before the first one has said why
 OF_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what the disk refuses, not a name
 STARTED = time.perf_counter()  # of the command
@@ -70,6 +71,10 @@ def print_version() -> int:
 def carry_out_verb(arguments: list[str]) -> object:
     with leaving():
         from kumihimo.cli import click_errors, verbs
+    if VARIABLE_OF_SHELLS in os.environ:
+        from typer.completion import completion_init
+
+        completion_init()  # what answers must be of the kind that asks, also where completion is no option
     code = click_errors.run(verbs.app, arguments)
     return print_error("interrupted", INTERRUPTED) if code == click_errors.INTERRUPTED else code
 

@@ -1,4 +1,4 @@
-"""The verbs of the command. A verb is one row of VERBS and one file `cli/<verb>.py` (of two words `cli/<a_b>.py`) that
+"""The verbs of the command. A verb is a word in GROUPS and one file `cli/<verb>.py` (of two words `cli/<a_b>.py`) that
 defines
 
     app = typer.Typer(help=...) with sub-commands (`machine list`), or
@@ -25,42 +25,19 @@ from kumihimo.processes.interrupts import leaving
 from kumihimo.text import odd_bytes
 from kumihimo.text.errors import did_you_mean, wrong_value
 
-# In the order of use; `--help` shows them so. A verb may have two words.
-VERBS: tuple[str, ...] = (
-    *(
-        "demo",
-        "show",
-        "verify",
-        "simulate",
-        "simulate app",
-        "simulate memory",
-        "campaign",
-        "campaign show",
-        "published",
-        "place",
-        "bench",
-        "bench vectorisation",
-        "bench node",
-        "bench files",
-        "bench checkpoint",
-        "bench pgas",
-        "record",
-        "binding",
-        "replay",
-        "workload",
-        "checkpoint",
-        "project",
-        "tune",
-        "tune kernel",
-        "run",
-        "optimise",
-        "app",
-        "compare",
-        "machine",
-        "testbed",
-        "report",
+# By what they are for, in the order of use; `--help` shows them so. A verb may have two words.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Getting started": ("demo", "report", "completion"),
+    "Your program": ("record", "replay", "binding", "place", "tune", "run", "optimise", "compare"),
+    "Algorithms": ("show", "verify"),
+    "Predictions": (
+        *("simulate", "simulate app", "simulate memory", "campaign", "campaign show", "workload", "published"),
+        *("project", "checkpoint"),
     ),
-)
+    "Machines": ("machine", "testbed", "bench", "bench node", "bench files", "bench checkpoint", "bench pgas"),
+    "Kernels and applications": ("tune kernel", "bench vectorisation", "app"),
+}
+VERBS: tuple[str, ...] = tuple(verb for group in GROUPS.values() for verb in group)
 
 LONGEST_SUMMARY = 200  # characters
 
@@ -72,10 +49,11 @@ class Verbs(TyperGroup):
         return list(VERBS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """With whole sentences, which click cuts to a line."""
-        rows = [(name, summary(name)) for name in VERBS]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        """In their groups, with whole sentences, which click cuts to a line."""
+        width = max(map(len, VERBS))  # one for all groups
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), summary(name)) for name in group], col_max=width)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -227,7 +205,9 @@ def root(
         typer.Option("--version", callback=show_version, is_eager=True, help="Print the version."),
     ] = None,
 ) -> None:
-    """Tune the MPI collectives of a program on this machine, and predict them on machines that you do not have."""
+    """Measure and record MPI programs, choose and prove their collective algorithms and placements, run them, and
+    predict them on machines that you do not have.
+    """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
         raise typer.Exit(2)

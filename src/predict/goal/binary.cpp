@@ -24,6 +24,7 @@ class BinaryReader {
   BinaryReader(std::string_view bytes, std::string_view file) : bytes_(bytes), file_(file) {}
 
   Result<Graphs> graphs() {
+    if (bytes_.size() < sizeof used_up) return cut_off();
     if (number_at<std::uint64_t>(bytes_, 0) == used_up)
       return located(std::string(file_), wrong_value("must be a GOAL file that no simulation has used up",
                                                      "one that LogGOPSim --save-mem has run", "write it again"));

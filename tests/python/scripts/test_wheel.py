@@ -27,6 +27,7 @@ COMMANDS = (
     "simulate allreduce --machine fugaku --shape 3x2x2 --bytes 8 --algorithm ring",
     "verify allreduce --algorithm ring --shape 4",
     "app",
+    "completion bash",
 )
 REFUSED = {
     "simulate allreduce --ranks many": "--ranks must be an integer (got 'many')",

@@ -1,0 +1,4 @@
+#!/usr/bin/python3
+from kumihimo.cli import main
+
+main()
