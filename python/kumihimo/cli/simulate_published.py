@@ -119,6 +119,7 @@ def fft(asked: CaseRequest, as_json: bool) -> None:
             f"each of {global_fft.TRANSPOSITIONS} transpositions, {exchange}",
             seconds_text(result["transposition_seconds"]),
         ),
+        ("packing and unpacking for each", seconds_text(result["copying_seconds"])),
     ]
     said = lines_text(measured, rate.library)
     show(

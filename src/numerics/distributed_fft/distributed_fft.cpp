@@ -30,6 +30,12 @@ std::vector<Axes> stages_of(const RankPencils& pencils, TransformDirection direc
   return stages;
 }
 
+// Blocks of bands take turns in two places where an exchange goes on beside lines. Through a window nobody then waits
+// until all have read the block before: that one and this one are two exchanges apart.
+std::int64_t slots_of(const TransformWay& way, std::int64_t bands, std::int64_t at_once) {
+  return (way.overlaps || way.kind == ExchangeKind::window) && bands > at_once ? 2 : 1;
+}
+
 std::string name_of(const Axes& axes) {
   constexpr const char* names[] = {"lines along x", "lines along y", "lines along z"};
   return axes.size() == 2 ? "planes of y and z" : names[axes[0]];
@@ -66,7 +72,7 @@ class DistributedFft::Pipeline {
     const Result<Nothing> stages = made->plan(direction, reals, library);
     if (Status s = runtime.agree_on(stages); !s) return s.error();
     const std::int64_t at_once = made->way_.bands_at_once, rest = bands % at_once;
-    const std::int64_t slots = way.overlaps && bands > at_once ? 2 : 1;
+    const std::int64_t slots = slots_of(way, bands, at_once);
     for (std::int64_t slot = 0; slot < slots; ++slot) made->slots_.push_back(TRY(made->slot_of(at_once)));
     if (rest > 0) made->rest_ = TRY(made->slot_of(rest));
     return made;
@@ -107,6 +113,13 @@ class DistributedFft::Pipeline {
     for (const auto& each : slots_[0]) all += each->bytes_sent() * static_cast<double>(bands_ / way_.bands_at_once);
     if (rest > 0)
       for (const auto& each : rest_) all += each->bytes_sent();
+    return all;
+  }
+  double bytes_counted() const {
+    double all = 0;
+    for (const Slot& slot : slots_)
+      for (const auto& each : slot) all += each->bytes_counted();
+    for (const auto& each : rest_) all += each->bytes_counted();
     return all;
   }
 
@@ -308,6 +321,7 @@ Status DistributedFft::backward(const Complex* spectrum, void* grid) { return ba
 double DistributedFft::flops() const { return forward_->flops(); }
 int DistributedFft::exchanges() const { return forward_->exchanges(); }
 double DistributedFft::bytes_sent() const { return forward_->bytes_sent(); }
+double DistributedFft::bytes_counted() const { return forward_->bytes_counted() + backward_->bytes_counted(); }
 
 std::vector<PlannedExchange> planned_exchanges(const RankPencils& spectrum, const RowAndColumn& groups,
                                                std::int32_t rank, const TransformWay& way) {
@@ -348,7 +362,7 @@ double bytes_needed(const RankPencils& grid, GridKind kind, std::int32_t rank, s
                     const TransformWay& way) {
   const RankPencils pencils = spectrum_of(grid, kind);
   const std::int64_t at_once = std::clamp<std::int64_t>(way.bands_at_once, 1, bands), rest = bands % at_once;
-  const double slots = way.overlaps && bands > at_once ? 2 : 1;
+  const auto slots = static_cast<double>(slots_of(way, bands, at_once));
   double points = 0;
   for (const TransformDirection direction : {TransformDirection::forward, TransformDirection::backward}) {
     const std::vector<Axes> stages = stages_of(pencils, direction, way.block_bytes);
