@@ -49,6 +49,7 @@ def main() -> None:
     words.add_argument("--python", default="128", help="size of the grid that Python programs transform")
     words.add_argument("--dtfft", default="")
     words.add_argument("--heffte", default="")
+    words.add_argument("--rows", default="", help="those whose names have one of these words, such as SpFFT,window")
     asked = words.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     with tempfile.TemporaryDirectory() as folder:
@@ -141,10 +142,15 @@ def sphere(ranks: str, asked: argparse.Namespace) -> Candidates:
 
 def ours(variant: str, ranks: str, size: str, asked: argparse.Namespace) -> list[str]:
     words = [KUMIHIMO, "app", "fft3d", "--size", size, "--ranks", ranks, "--threads", "1", "--json"]
+    words += ["--triad", "1", "--peak", "1"]  # of the roofline: not measured
     return [*words, "--variant", variant, "--set", f"transforms={asked.pairs}"]
 
 
 def table(title: str, peers: Candidates, own: Candidates, asked: argparse.Namespace) -> None:
+    rows = asked.rows.split(",")
+    peers, own = (
+        {name: each for name, each in some.items() if any(row in name for row in rows)} for some in (peers, own)
+    )
     every = peers | own
     seconds: dict[str, list[float]] = {name: [] for name in every}
     planning: dict[str, list[float]] = {name: [] for name in every}
@@ -161,6 +167,10 @@ def table(title: str, peers: Candidates, own: Candidates, asked: argparse.Namesp
         ratio = _measure.compare(list(zip(seconds[name], best)))
         cells = (name, f"{1e3 * median(seconds[name]):.2f}", f"{median(planning[name]):.2f}", f"{ratio.ratio:.2f}")
         print("| " + " | ".join([*cells, f"{ratio.ratio_low:.2f} to {ratio.ratio_high:.2f}"]) + " |", flush=True)
+
+
+def chosen(some: Candidates, words: list[str]) -> Candidates:
+    return {name: each for name, each in some.items() if any(word in name for word in words)}
 
 
 def run(words: list[str | Path]) -> dict:

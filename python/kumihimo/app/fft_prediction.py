@@ -10,7 +10,7 @@ from math import ceil, prod
 from kumihimo import _collectives, _machine, _predict, _programs, _schedule, _topology
 from kumihimo.app import catalogue, launches
 from kumihimo.app.fft_leaders import LeaderExchanges
-from kumihimo.app.fft_question import FFT, VARIANT, FftQuestion, question
+from kumihimo.app.fft_question import FFT, MOST_POINTS, VARIANT, FftQuestion, question
 from kumihimo.app.plane_waves import parts
 from kumihimo.collectives import arguments
 from kumihimo.kernel import identity
@@ -76,6 +76,22 @@ def measure(seconds: float, asked: FftQuestion | None = None) -> LineRate:
     copies = [kernel for kernel in best["kernels"] if kernel["name"].startswith(("pack", "unpack"))]
     packed = sum(kernel["calls"] for kernel in copies if kernel["name"].startswith("pack")) * MEASURED_SIZE**3
     return LineRate(rate, best["facts"]["lines by"], sum(each["seconds"] for each in copies) / max(1, packed))
+
+
+def measure_long_lines(seconds: float) -> LineRate:
+    """The same of lines that outgrow the cache, as the Global FFT has them: the longest that the application takes.
+    Without copies to and from messages."""
+    size = f"1x1x{MOST_POINTS}"
+    options = {"transforms": "4", "profile": "yes"}
+    problem = launches.AppProblem(catalogue.find(FFT), size, options, "", most_iterations=4)
+    alone = launches.Resources(1, 1, None, seconds=seconds)
+    runs = launches.run(problem, [catalogue.AppCandidate(VARIANT, ())], alone, turns=RUNS, check=False).results
+    rates = []
+    for run in runs:
+        flops = sum(kernel["flops"] for kernel in run["kernels"] if kernel["name"].startswith("lines along z"))
+        (took,) = (row["mean"] for row in run["profile"] if row["name"] == "transforming lines")
+        rates.append(flops / took)
+    return LineRate(max(rates), runs[0]["facts"]["lines by"])
 
 
 @dataclass(frozen=True)

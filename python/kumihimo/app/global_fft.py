@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import log2
 
 from kumihimo import _collectives, _machine, _predict, _schedule
+from kumihimo.app.fft_question import FFT, MOST_POINTS
 from kumihimo.collectives import arguments
 from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Setting
@@ -28,7 +29,7 @@ def copying_seconds(points: int, job: _machine.Job) -> float:
 
 
 def predicted(points: int, exchange: str, flops: float, job: _machine.Job, model: str) -> dict:
-    """`flops`: rate of lines of a rank."""
+    """`flops`: rate of lines of a rank, which are as long as the root of all points."""
     ranks = job.rank_space.ranks
     collective = _schedule.Collective("alltoall", ranks, max(1, POINT_NUMBERS * points // ranks**2))
     variant = _collectives.find("alltoall", exchange)
@@ -39,7 +40,7 @@ def predicted(points: int, exchange: str, flops: float, job: _machine.Job, model
     copying = copying_seconds(points, job)
     seconds = computing + TRANSPOSITIONS * (transposition + copying)
     return {
-        "application": "fft3d",
+        "application": FFT,
         "ranks": ranks,
         "points": points,
         "exchange": exchange,
@@ -52,3 +53,13 @@ def predicted(points: int, exchange: str, flops: float, job: _machine.Job, model
         "shape": simulation.shape_of(job.machine),
         "model": model,
     }
+
+
+def assumed(speed_text: str) -> list[str]:
+    """What the time rests on beside measurements."""
+    return [
+        f"{speed_text}, and each rank has one thread",
+        f"lines run as fast as the longest that {FFT} takes, of {MOST_POINTS} points, which outgrow the cache",
+        "each transposition copies all points twice, at the bandwidth of the machine file",
+        "lines, copies and messages take turns: nothing overlaps",
+    ]

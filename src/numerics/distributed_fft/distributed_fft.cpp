@@ -30,12 +30,6 @@ std::vector<Axes> stages_of(const RankPencils& pencils, TransformDirection direc
   return stages;
 }
 
-// Blocks of bands take turns in two places where an exchange goes on beside lines. Through a window nobody then waits
-// until all have read the block before: that one and this one are two exchanges apart.
-std::int64_t slots_of(const TransformWay& way, std::int64_t bands, std::int64_t at_once) {
-  return (way.overlaps || way.kind == ExchangeKind::window) && bands > at_once ? 2 : 1;
-}
-
 std::string name_of(const Axes& axes) {
   constexpr const char* names[] = {"lines along x", "lines along y", "lines along z"};
   return axes.size() == 2 ? "planes of y and z" : names[axes[0]];
@@ -72,7 +66,7 @@ class DistributedFft::Pipeline {
     const Result<Nothing> stages = made->plan(direction, reals, library);
     if (Status s = runtime.agree_on(stages); !s) return s.error();
     const std::int64_t at_once = made->way_.bands_at_once, rest = bands % at_once;
-    const std::int64_t slots = slots_of(way, bands, at_once);
+    const std::int64_t slots = way.overlaps && bands > at_once ? 2 : 1;
     for (std::int64_t slot = 0; slot < slots; ++slot) made->slots_.push_back(TRY(made->slot_of(at_once)));
     if (rest > 0) made->rest_ = TRY(made->slot_of(rest));
     return made;
@@ -362,7 +356,7 @@ double bytes_needed(const RankPencils& grid, GridKind kind, std::int32_t rank, s
                     const TransformWay& way) {
   const RankPencils pencils = spectrum_of(grid, kind);
   const std::int64_t at_once = std::clamp<std::int64_t>(way.bands_at_once, 1, bands), rest = bands % at_once;
-  const auto slots = static_cast<double>(slots_of(way, bands, at_once));
+  const double slots = way.overlaps && bands > at_once ? 2 : 1;
   double points = 0;
   for (const TransformDirection direction : {TransformDirection::forward, TransformDirection::backward}) {
     const std::vector<Axes> stages = stages_of(pencils, direction, way.block_bytes);
