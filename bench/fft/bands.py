@@ -6,9 +6,9 @@
                                         [--cutoffs none,sphere] [--no-check]
 
 One launch for each size, of whole grids and of spheres, and one of variants that exchange by --exchange; candidates
-take turns in it. A row has the median over the
-turns of each ratio to one band at once of the same turn, with its 95 % interval, and the fastest of the row in
-milliseconds a band. Sizes whose grids would take more than --gib of memory have fewer bands."""
+take turns in it. A row has the median over the turns of each ratio to one band at once of the same turn, with its 95 %
+interval, and the fastest of the row in milliseconds a band. Sizes whose grids would take more than --gib of memory have
+fewer bands."""
 
 from __future__ import annotations
 
