@@ -212,6 +212,7 @@ def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str,
         for stage, each in enumerate(exchanged.planned)
         if each.members > 1
     ]
+    hidden = min(sum(waits), sum(computing), max(0.0, sum(computing) + sum(waits) - seconds))
     points = prod(asked.points)
     sent = exchanged.leaders.bytes_sent() if exchanged.leaders else bytes_sent(asked, ranks)
     return {
@@ -229,7 +230,7 @@ def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str,
         "gflops": None if asked.sphere else asked.flops(points, points, True) * 1e-9 / seconds,
         "computing_seconds": sum(computing),
         "exchange_seconds": waits,
-        "hidden_seconds": max(0.0, sum(computing) + sum(waits) - seconds) if asked.variant == "overlapped" else 0.0,
+        "hidden_seconds": hidden if asked.variant == "overlapped" else 0.0,
         "bytes_sent": 0.0 if asked.variant == "window" else sent,
         "machine": job.machine.name,
         "shape": simulation.shape_of(job.machine),
