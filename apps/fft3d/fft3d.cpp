@@ -23,8 +23,8 @@ namespace kumihimo::fft3d {
 namespace {
 
 using application::ApplicationRequest, application::KernelTimes, application::Runtime;
-using distributed_fft::DistributedFft, distributed_fft::ExchangeTime, distributed_fft::SphereFft,
-    distributed_fft::TransformProfile, distributed_fft::TransformWay;
+using distributed_fft::DistributedFft, distributed_fft::ExchangeKind, distributed_fft::ExchangeTime,
+    distributed_fft::SphereFft, distributed_fft::TransformProfile, distributed_fft::TransformWay;
 using fft::Complex;
 using nlohmann::json;
 
@@ -50,10 +50,20 @@ struct Transforms {
     void* const out = either(grids.back, grids.real_back);
     return grid ? grid->backward(grids.transformed.data(), out) : golden->backward(grids.transformed.data(), out);
   }
+  // A pair of both. Of a sphere, blocks of bands one after the other, as codes of plane waves have it: of the grid, the
+  // last one stays.
+  Status pair(Grids& grids) {
+    if (sphere)
+      return sphere->there_and_back(grids.values.data(), grids.transformed.data(), grids.back.data(),
+                                    [](Complex*, std::int64_t, std::int64_t) {});
+    if (Status s = forward(grids); !s) return s;
+    return backward(grids);
+  }
   KernelTimes& times() { return grid ? grid->times() : sphere ? sphere->times() : golden->times(); }
   TransformProfile* profile() { return grid ? &grid->profile() : sphere ? &sphere->profile() : nullptr; }
   int exchanges() const { return grid ? grid->exchanges() : sphere ? 1 : 0; } // of a transform, by messages
   double bytes_sent() const { return grid ? grid->bytes_sent() : sphere ? sphere->bytes_sent() : 0; }
+  double bytes_counted() const { return grid ? grid->bytes_counted() : sphere ? sphere->bytes_counted() : 0; }
 
  private:
   static void* either(Grid& grid, Reals& reals) {
@@ -132,10 +142,8 @@ json check_of(const FftProblem& problem, const OwnParts& own, int exchanges, con
 }
 
 Status run_pairs(std::int64_t pairs, Transforms& transforms, Grids& grids) {
-  for (std::int64_t pair = 0; pair < pairs; ++pair) {
-    if (Status s = transforms.forward(grids); !s) return s;
-    if (Status s = transforms.backward(grids); !s) return s;
-  }
+  for (std::int64_t pair = 0; pair < pairs; ++pair)
+    if (Status s = transforms.pair(grids); !s) return s;
   return Nothing{};
 }
 
@@ -157,6 +165,11 @@ std::string planning_text(double seconds, double budget, bool has_read) {
                      has_read ? ", with measurements of earlier runs" : "");
 }
 
+std::string exchange_name(const TransformWay& way) {
+  if (way.kind == ExchangeKind::window) return "shared memory";
+  return way.kind == ExchangeKind::library ? "MPI_Alltoallw" : way.exchange;
+}
+
 std::string exchange_text(const ChosenExchange& chosen) {
   const std::vector<ExchangeTime>& times = chosen.times;
   const char* const by = chosen.is_from_wisdom ? ", by measurement of an earlier run:" : ", by measurement:";
@@ -169,6 +182,7 @@ std::string exchange_text(const ChosenExchange& chosen) {
 Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const FftProblem problem = TRY(problem_of(request, runtime.ranks()));
   const FftVariant& variant = application::variant_of(request.candidate, variants());
+  if (Status s = check_exchange(variant, problem); !s) return s.error();
   TransformWay way = way_of(variant, request.candidate.parameters, problem);
   if (way.bands_at_once > problem.bands)
     return not_applicable(fmt::format("{} bands at once need as many bands", way.bands_at_once),
@@ -203,6 +217,7 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   if (Status s = runtime.agree(run_pairs(1, transforms, grids)); !s) return s.error();
   transforms.times().clear();
   if (TransformProfile* const profile = transforms.profile()) profile->clear();
+  const double bytes_before = transforms.bytes_counted();
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
   if (Status s = run_pairs(pairs, transforms, grids, runtime); !s) return s.error();
@@ -224,12 +239,15 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   if (library) {
     facts["seconds of plans and buffers"] = seconds[2];
     facts["seconds of planning"] = seconds[3];
-    facts["exchange"] = way.exchange;
+    facts["exchange"] = exchange_name(way);
     if (!tried.times.empty()) facts["exchange from wisdom"] = tried.is_from_wisdom;
     for (const ExchangeTime& each : tried.times) facts["seconds of an exchange"][each.exchange] = each.seconds;
     facts["lines by"] = library->name();
-    const double bytes = runtime.processes().total({transforms.bytes_sent()})[0];
-    facts["bytes of messages a transform"] = bytes / static_cast<double>(problem.bands);
+    const std::vector<double> bytes =
+        runtime.processes().total({transforms.bytes_sent(), transforms.bytes_counted() - bytes_before});
+    facts["bytes of messages a transform"] = bytes[0] / static_cast<double>(problem.bands);
+    if (way.kind == ExchangeKind::messages || way.kind == ExchangeKind::leaders)
+      facts["bytes of messages a transform, counted"] = bytes[1] / all;
   }
   json answer = json::array();
   answer.push_back({"a transform", fmt::format("{:.4g} ms", 1e3 * seconds[0] / all)});
@@ -259,6 +277,8 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   }
   for (const Status& each : {stored, tried.kept})
     if (!each) found["warnings"].push_back(each.error().sentence());
+  if (request.checks && transforms.sphere) // the grids of all bands
+    if (Status s = runtime.agree(transforms.forward(grids)); !s) return s.error();
   if (request.checks) found["checked"] = check_of(problem, own, transforms.exchanges(), grids, runtime);
   return found;
 }

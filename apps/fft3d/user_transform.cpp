@@ -34,7 +34,7 @@ Result<Words> words_of(const std::string& text) {
   std::istringstream stream(text);
   for (std::string word; stream >> word;) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos || equals == 0)
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
       return wrong_value("options of a transform must be words NAME=VALUE", fmt::format("'{}'", word));
     words[word.substr(0, equals)] = word.substr(equals + 1);
   }
@@ -117,6 +117,7 @@ Result<ReadRequest> read_request(const UserRequest& request, const Processes& pr
   asked.options["bands"] = std::to_string(request.bands);
   asked.options["kind"] = request.kind == GridKind::real ? "real" : "complex";
   read.problem = TRY(problem_of(asked, processes.ranks()));
+  if (Status s = check_exchange(*read.variant, read.problem); !s) return s.error();
   read.way = way_of(*read.variant, parameters, read.problem);
   read.way.bands_at_once = std::min(read.way.bands_at_once, request.bands);
   return read;
@@ -151,7 +152,8 @@ Status UserTransform::plan(const UserRequest& request, Processes& processes) {
   runtime_ = TRY(Runtime::make(processes, {}));
   TransformWay way = read->way;
   const double bytes = bytes_needed(grid_, problem.kind, rank_, problem.bands, way);
-  if (Status s = processes.agree(runtime_->check_memory(bytes)); !s) return s;
+  if (Status s = processes.agree(runtime_->check_memory(bytes, "use a smaller grid, fewer bands or more nodes")); !s)
+    return s;
   // As the application: exchanges have up to half of the budget.
   const std::int64_t begin = measure::now_ns();
   const std::string kept_plans = kept_plans_file(read->wisdom_folder, *library_);

@@ -1,5 +1,9 @@
 #include "fft3d/variants.hpp"
 
+#include "fft3d/choose_exchange.hpp"
+
+#include <string>
+
 namespace kumihimo::fft3d {
 namespace {
 
@@ -14,7 +18,7 @@ const Parameter at_once{.name = "at_once",
                         .symbol = "N",
                         .min = 1,
                         .max = 1 << 16,
-                        .tuning_values = {4, 8},
+                        .tuning_values = {2, 4, 8},
                         .of_ranks = true};
 const Parameter throttle{.name = "throttle",
                          .meaning = "messages of a rank at once, each way (0: the exchange's own number)",
@@ -72,6 +76,13 @@ constexpr FftVariant rows[] = {
 } // namespace
 
 std::span<const FftVariant> variants() { return rows; }
+
+Status check_exchange(const FftVariant& variant, const FftProblem& problem) {
+  const bool has_own = variant.kind == window || variant.kind == library;
+  if (!has_own || problem.exchange == automatic_exchange) return Nothing{};
+  return not_applicable(std::string(variant.name) + " has no messages of an alltoall of the registry",
+                        "exchange=" + problem.exchange, "leave exchange out");
+}
 
 distributed_fft::TransformWay way_of(const FftVariant& variant, const ParameterValues& parameters,
                                      const FftProblem& problem) {

@@ -3,10 +3,12 @@
 
     .venv/bin/python bench/fft/bands.py [--sizes 16,32,64,96,128] [--bands 32] [--ranks 4] [--turns 5]
                                         [--variants packed,fused,window] [--at-once 1,2,4,8,16] [--exchange linear]
+                                        [--cutoffs none,sphere] [--no-check]
 
-One launch for each size, of whole grids and of spheres; candidates take turns in it. A row has the median over the
-turns of each ratio to one band at once of the same turn, with its 95 % interval, and the fastest of the row in
-milliseconds a band. Sizes whose grids would take more than --gib of memory have fewer bands."""
+One launch for each size, of whole grids and of spheres, and one of variants that exchange by --exchange; candidates
+take turns in it. A row has the median over the turns of each ratio to one band at once of the same turn, with its 95 %
+interval, and the fastest of the row in milliseconds a band. Sizes whose grids would take more than --gib of memory have
+fewer bands."""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from statistics import median
 from kumihimo import _measure
 from kumihimo.app import catalogue, launches
 from kumihimo.app.catalogue import AppCandidate
+from kumihimo.app.fft_question import BY_MESSAGES
 
 
 def main() -> None:
@@ -29,6 +32,7 @@ def main() -> None:
     words.add_argument("--exchange", default="linear")
     words.add_argument("--cutoffs", default="none,sphere")
     words.add_argument("--gib", type=float, default=3)
+    words.add_argument("--no-check", action="store_true", help="of answers, which takes longer than short transforms")
     asked = words.parse_args()
     blocks = [int(word) for word in asked.at_once.split(",")]
     for cutoff in asked.cutoffs.split(","):
@@ -44,22 +48,26 @@ def table(size: str, cutoff: str, blocks: list[int], asked: argparse.Namespace) 
     bands = max(max(blocks), min(asked.bands, int(most)))
     application = catalogue.find("fft3d")
     settings = {"bands": str(bands), "transforms": str(max(2, 64 // int(size))), "cutoff": cutoff}
-    settings["exchange"] = asked.exchange
-    options = catalogue.options_in(application, settings)
     variants = [each for each in asked.variants.split(",") if (cutoff, each) != ("sphere", "packed")]
-    candidates = [
-        AppCandidate(each, tuple(sorted({**application.defaults(each), "at_once": n}.items())))
-        for each in variants
-        for n in blocks
-    ]
-    problem = launches.AppProblem(application, size, options, "")
     resources = launches.Resources(asked.ranks, 1, launches.installation_of(None, None, [asked.ranks]))
     seconds: dict[tuple[str, int], list[float]] = {}
-    for found in launches.run(problem, candidates, resources, turns=asked.turns).results:
-        if "not_applicable" in found or not found["checked"]["right"]:
-            raise SystemExit(f"bands.py: {found}")
-        key = (found["variant"], found["parameters"]["at_once"])
-        seconds.setdefault(key, []).append(found["facts"]["seconds of a transform"])
+    for exchange in (asked.exchange, "auto"):
+        some = [each for each in variants if (each in BY_MESSAGES) == (exchange == asked.exchange)]
+        candidates = [
+            AppCandidate(each, tuple(sorted({**application.defaults(each), "at_once": n}.items())))
+            for each in some
+            for n in blocks
+        ]
+        if not candidates:
+            continue
+        options = catalogue.options_in(application, {**settings, "exchange": exchange})
+        problem = launches.AppProblem(application, size, options, "")
+        checks = not asked.no_check
+        for found in launches.run(problem, candidates, resources, turns=asked.turns, check=checks).results:
+            if "not_applicable" in found or (checks and not found["checked"]["right"]):
+                raise SystemExit(f"bands.py: {found}")
+            key = (found["variant"], found["parameters"]["at_once"])
+            seconds.setdefault(key, []).append(found["facts"]["seconds of a transform"])
     for each in variants:
         cells = []
         for n in blocks:

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Transforms of a cube beside FFTW's MPI transforms, mpi4py-fft and dtFFT, and of bands of plane waves beside SpFFT, in
-one interleaved run each; and kumihimo.fft beside mpi4py-fft, from Python.
+"""Transforms of a cube beside FFTW's MPI transforms, mpi4py-fft, dtFFT and heFFTe, and of bands of plane waves beside
+SpFFT, in one interleaved run each; and kumihimo.fft beside mpi4py-fft, from Python.
 
     .venv/bin/python bench/fft/compare.py [--size 256] [--sphere 96] [--ranks 2,4] [--rounds 5] [--pairs 4]
-                                          [--bands 16] [--python 128] [--dtfft PYTHON]
+                                          [--bands 16] [--python 128] [--dtfft PYTHON] [--heffte PREFIX]
 
 Every round launches each candidate once, in a new order. A launch makes its plans, runs one pair of transforms, forward
 and backward, that is not counted, and then `--pairs` of them. A peer's time is the mean over pairs of the slowest rank;
 that of fft3d is the slowest rank's of all pairs, and it checks its answer afterwards. Figures are the medians over the
-rounds, of one transform; `planning` what was spent before. The ratio is that of a row to the fastest
-peer of the same round, with the 95 % interval of the median. Needs Open MPI, libfftw3-mpi-dev, python3-mpi4py-fft,
-libspfft-dev; --dtfft: a Python that has dtfft-fftw-openmpi.
+rounds, of one transform; `plans and buffers` is what was spent before. The ratio is that of a row to the fastest peer
+of the same round, with the 95 % interval of the median. Needs Open MPI, libfftw3-mpi-dev, python3-mpi4py-fft,
+libspfft-dev; --dtfft: a Python that has dtfft-fftw-openmpi; --heffte: where heFFTe is installed, which no package has
+(cmake -D Heffte_ENABLE_FFTW=ON -D CMAKE_INSTALL_PREFIX=PREFIX; it builds in a minute).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ PEERS = HERE / "peers"
 KUMIHIMO = str(Path(sys.executable).parent / "kumihimo")
 SYSTEM_PYTHON = "/usr/bin/python3"
 BACKENDS = ("MPI_A2A", "MPI_P2P_PIPELINED", "MPI_DATATYPE")
+HEFFTE_EXCHANGES = ("alltoallv", "p2p_plined")
 VARIANTS = ("packed", "fused", "window")
 KINDS = ("complex", "real")  # of grids from Python
 
@@ -46,6 +48,8 @@ def main() -> None:
     words.add_argument("--bands", default="16", help="of plane waves")
     words.add_argument("--python", default="128", help="size of the grid that Python programs transform")
     words.add_argument("--dtfft", default="")
+    words.add_argument("--heffte", default="")
+    words.add_argument("--rows", default="", help="those whose names have one of these words, such as SpFFT,window")
     asked = words.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     with tempfile.TemporaryDirectory() as folder:
@@ -53,11 +57,17 @@ def main() -> None:
         build = ["mpicc.openmpi", "-O2", "-o", fftw, PEERS / "fftw_mpi.c", "-lfftw3_mpi", "-lfftw3", "-lm"]
         if asked.size != "0":
             subprocess.run(build, check=True)
+        heffte = heffte_program(Path(folder), Path(asked.heffte)) if asked.heffte else None
         build = ["mpicxx.openmpi", "-O2", "-std=c++17", "-o", spfft, PEERS / "spfft_bands.cpp", "-lspfft"]
         has_spfft = asked.sphere != "0" and subprocess.run(build, check=False, capture_output=True).returncode == 0
         for ranks in asked.ranks.split(","):
             if asked.size != "0":
-                table(f"{asked.size}^3 on {ranks} ranks", cube_peers(ranks, asked, fftw), cube(ranks, asked), asked)
+                table(
+                    f"{asked.size}^3 on {ranks} ranks",
+                    cube_peers(ranks, asked, fftw, heffte),
+                    cube(ranks, asked),
+                    asked,
+                )
         for ranks in asked.ranks.split(","):
             if has_spfft:
                 title = f"{asked.bands} bands in a sphere of {asked.sphere}^3 on {ranks} ranks, a band"
@@ -75,13 +85,32 @@ def launcher(ranks: str) -> list[str]:
     return ["mpirun.openmpi", "--oversubscribe", "-n", ranks]
 
 
-def cube_peers(ranks: str, asked: argparse.Namespace, fftw: Path) -> Candidates:
+def heffte_program(folder: Path, prefix: Path) -> Path:
+    program, libraries = folder / "heffte_pairs", prefix / "lib"
+    build = [
+        "mpicxx.openmpi",
+        "-O2",
+        "-std=c++17",
+        "-o",
+        program,
+        PEERS / "heffte_pairs.cpp",
+        f"-I{prefix / 'include'}",
+    ]
+    subprocess.run([*build, f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lheffte", "-lfftw3", "-lfftw3f"], check=True)
+    return program
+
+
+def cube_peers(ranks: str, asked: argparse.Namespace, fftw: Path, heffte: Path | None) -> Candidates:
     size, pairs = asked.size, asked.pairs
     peers = {"FFTW, transposed": [*launcher(ranks), fftw, size, pairs]}
     peers["mpi4py-fft"] = [*launcher(ranks), SYSTEM_PYTHON, PEERS / "mpi4py_fft_pairs.py", size, pairs, "complex"]
     if asked.dtfft:
         script = PEERS / "dtfft_pairs.py"
         peers |= {f"dtFFT, {name}": [*launcher(ranks), asked.dtfft, script, size, pairs, name] for name in BACKENDS}
+    if heffte:
+        for exchange in HEFFTE_EXCHANGES:
+            for name, pencils in (("planes", "0"), ("lines", "1")):
+                peers[f"heFFTe, {name}, {exchange}"] = [*launcher(ranks), heffte, size, pairs, exchange, pencils]
     return peers
 
 
@@ -113,10 +142,15 @@ def sphere(ranks: str, asked: argparse.Namespace) -> Candidates:
 
 def ours(variant: str, ranks: str, size: str, asked: argparse.Namespace) -> list[str]:
     words = [KUMIHIMO, "app", "fft3d", "--size", size, "--ranks", ranks, "--threads", "1", "--json"]
+    words += ["--triad", "1", "--peak", "1"]  # of the roofline: not measured
     return [*words, "--variant", variant, "--set", f"transforms={asked.pairs}"]
 
 
 def table(title: str, peers: Candidates, own: Candidates, asked: argparse.Namespace) -> None:
+    rows = asked.rows.split(",")
+    peers, own = (
+        {name: each for name, each in some.items() if any(row in name for row in rows)} for some in (peers, own)
+    )
     every = peers | own
     seconds: dict[str, list[float]] = {name: [] for name in every}
     planning: dict[str, list[float]] = {name: [] for name in every}
@@ -127,12 +161,16 @@ def table(title: str, peers: Candidates, own: Candidates, asked: argparse.Namesp
             planning[name].append(planned)
             print(f"{title}, round {number + 1}: {name} {took:.6f} s", file=sys.stderr)
     best = [min(seconds[name][number] for name in peers) for number in range(asked.rounds)]
-    print(f"\n## {title}\n\n| | milliseconds | planning, s | over the fastest peer | interval |")
+    print(f"\n## {title}\n\n| | milliseconds | plans and buffers, s | over the fastest peer | interval |")
     print("| --- | --- | --- | --- | --- |")
     for name in every:
         ratio = _measure.compare(list(zip(seconds[name], best)))
         cells = (name, f"{1e3 * median(seconds[name]):.2f}", f"{median(planning[name]):.2f}", f"{ratio.ratio:.2f}")
         print("| " + " | ".join([*cells, f"{ratio.ratio_low:.2f} to {ratio.ratio_high:.2f}"]) + " |", flush=True)
+
+
+def chosen(some: Candidates, words: list[str]) -> Candidates:
+    return {name: each for name, each in some.items() if any(word in name for word in words)}
 
 
 def run(words: list[str | Path]) -> dict:

@@ -246,6 +246,8 @@ def rates_text(rates: KernelRates) -> str:
         words.append(used["lu"]["blas"])
     if "lines" in used:
         words.append(f"lines of FFT {used['lines']['flops'] * 1e-9:.3g} GFLOPS by {used['lines']['library']}")
+    if "long_lines" in used:
+        words.append(f"those that outgrow the cache {used['long_lines']['flops'] * 1e-9:.3g} GFLOPS")
     about = f"Rates of kernels on one thread of {used['processor']}, {used['date']}"
     return f"{about}, and their shares of its peak of {peak * 1e-9:.3g} GFLOPS: {'; '.join(words)}."
 

@@ -32,7 +32,7 @@ def command(
     grid: option("--grid GRID", "Grid of ranks: 14x10x6 [default: the ranks' nearest factors].") = None,
     preconditioner: option("--preconditioner NAME", "Preconditioner [default: the application's first].") = None,
     algorithm: option("--algorithm -a NAME", "Algorithm of the reductions.") = "recursive_doubling",
-    variant: option("--variant -v NAME", "Variant of hartree-fock [default: shells].") = None,
+    variant: option("--variant -v NAME", "Variant of hartree-fock [default: shells] or fft3d [default: fused].") = None,
     settings: option(
         "--set NAME=VALUE",
         "Option or parameter of hartree-fock (basis=6-31g), lu (block=192), fft3d (at_once=8) or a case; "
@@ -75,6 +75,7 @@ def command(
     kumihimo simulate app hartree-fock -m fugaku -s 4x1x1 --size w8 --set basis=6-31g
     kumihimo simulate app lu -m fugaku -s 4x4x2 --size 40000 --set block=192
     kumihimo simulate app fft3d -m fugaku -s 4x4x4 --size 512 --set at_once=8
+    kumihimo simulate app fft3d -m fugaku -s 4x4x4 --size 96 --variant leader --set cutoff=sphere --set bands=32
     kumihimo simulate app lu --case k-hpl
     """
     if algorithm == arguments.ALL:
@@ -105,8 +106,10 @@ def command(
         from kumihimo.cli import simulate_fft3d, simulate_lu
         from kumihimo.cli.simulate_measured import MeasuredRequest
 
-        refuse(application, {**of_solvers, "--variant": variant, "--algorithm": algorithm != "recursive_doubling"})
-        measured = MeasuredRequest(application, machine, asked_ranks, size, settings or [], speed, model)
+        refuse(application, {**of_solvers, "--algorithm": algorithm != "recursive_doubling"})
+        if application == lu_prediction.LU or case is not None:
+            refuse(application, {"--variant": variant})
+        measured = MeasuredRequest(application, machine, asked_ranks, size, settings or [], speed, model, variant)
         if case is not None:
             return simulate_published.run(simulate_published.named(case, measured, out), as_json)
         refuse(application, {"--write": out})

@@ -105,12 +105,12 @@ def fft(asked: CaseRequest, as_json: bool) -> None:
     asked.refuse_settings("exchange")
     job = asked.job()
     speed = CoreSpeed.by_peak(job)
-    rate = fft_prediction.measure(LIMIT_SECONDS)
+    rate = fft_prediction.measure_long_lines(LIMIT_SECONDS)
     points, exchange = published.points_of(case), asked.settings["exchange"]
     result = progress.run_interruptible(
         lambda: global_fft.predicted(points, exchange, rate.flops * speed.speed, job, model)
     )
-    measured = {**rate.measured(), **speed.measured()}
+    measured = {**rate.measured(), "size": fft_prediction.MOST_POINTS, **speed.measured()}
     rows = [
         ("points", f"2^{published.K_POINTS_LOG2}"),
         ("time", seconds_text(result["seconds"])),
@@ -119,6 +119,7 @@ def fft(asked: CaseRequest, as_json: bool) -> None:
             f"each of {global_fft.TRANSPOSITIONS} transpositions, {exchange}",
             seconds_text(result["transposition_seconds"]),
         ),
+        ("packing and unpacking for each", seconds_text(result["copying_seconds"])),
     ]
     said = lines_text(measured, rate.library)
     show(
@@ -127,7 +128,7 @@ def fft(asked: CaseRequest, as_json: bool) -> None:
         rows,
         said,
         measured,
-        [*case.notes, *fft_prediction.assumed(speed.text(job.machine.name))],
+        [*case.notes, *global_fft.assumed(speed.text(job.machine.name))],
         as_json,
     )
 

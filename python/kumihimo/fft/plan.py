@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from kumihimo.fft import library
-from kumihimo.text.errors import Failed, missing, wrong_value
+from kumihimo.text.errors import Failed, wrong_value
 
 try:
     import numpy
@@ -188,5 +188,6 @@ def option_words(decomposed: str, options: dict[str, object]) -> str:
         if name not in OPTIONS:
             raise wrong_value(f"options of a transform are {', '.join(OPTIONS)}", f"'{name}'", "leave it out")
         if not str(value) or len(str(value).split()) != 1:
-            raise missing(f"the value of {name}, without blanks,", f"give one: {name}=...")
+            rule = f"{name} must be one word without blanks"
+            raise wrong_value(rule, f"'{value}'", "leave it out for the default")
     return " ".join([f"decomposition={decomposed}", *(f"{name}={value}" for name, value in options.items())])

@@ -40,8 +40,9 @@ def bytes_text(size: float) -> str:
 
 
 def share_text(share: float) -> str:
-    """In percent: "56 %", "0.3 %"."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
+    """In percent: "56 %", "0.3 %". What rounds to nothing has no sign."""
+    text = f"{100 * share:.0f}" if abs(share) >= 0.0995 or share == 0 else f"{100 * share:.1f}"
+    return f"{text.removeprefix('-') if float(text) == 0 else text} %"
 
 
 def counted(number: int, noun: str) -> str:

@@ -54,6 +54,7 @@ class ProgramRun {
   Status wait();
   bool is_under_way() const { return under_way_; } // as the last call of others.advance() found it
   Status run(const execute::Buffers& buffers);
+  std::int64_t bytes_sent() const { return execution_->totals().bytes_sent; } // by the runs so far, as counted
 
  private:
   friend class UnderWay;

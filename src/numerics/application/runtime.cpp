@@ -40,7 +40,7 @@ Status Runtime::start_checkpoints(const CheckpointOptions& asked, RunIdentity id
   return Nothing{};
 }
 
-Status Runtime::check_memory(double bytes_of_rank) const {
+Status Runtime::check_memory(double bytes_of_rank, std::string advice) const {
   const std::vector<std::int64_t> node = processes_.node_of_rank();
   const double needed =
       bytes_of_rank * static_cast<double>(std::count(node.begin(), node.end(), node[static_cast<std::size_t>(rank())]));
@@ -49,7 +49,7 @@ Status Runtime::check_memory(double bytes_of_rank) const {
   constexpr double gib = 1 << 30;
   return failed(fmt::format("the problem needs at least {:.1f} GiB of a node's memory, and {:.1f} GiB are free",
                             needed / gib, *free / gib),
-                {}, "use a smaller --size or more nodes");
+                {}, std::move(advice));
 }
 
 Result<std::unique_ptr<Runtime>> Runtime::make(Processes& processes, Communication communication) {

@@ -91,7 +91,7 @@ class Runtime {
 
   // Error: with so many bytes of each rank, those of this node need more than is free. Then the system would kill one
   // of them half-way. Local: the ranks must agree on it.
-  Status check_memory(double bytes_of_rank) const;
+  Status check_memory(double bytes_of_rank, std::string advice = "use a smaller --size or more nodes") const;
 
   // A line for the user about the present run, at most ten a second. No communication.
   void progress(std::int64_t iteration, double residual, double tolerance);

@@ -20,7 +20,8 @@ class BlockExchange {
   virtual Status finish() = 0;                   // waits until blocks may be read
   virtual void release() {}                      // they are read
 
-  virtual double bytes_sent() const { return 0; } // by messages to other ranks
+  virtual double bytes_sent() const { return 0; }    // by messages to other ranks, as the blocks say
+  virtual double bytes_counted() const { return 0; } // by all exchanges so far, as the engine counted its messages
 };
 
 } // namespace kumihimo::distributed_fft

@@ -28,6 +28,11 @@ Result<BlockTable> blocks_for(const TransformWay& way, const BlockTable& table) 
   return equal;
 }
 
+bool takes_unequal_blocks(const TransformWay& way) {
+  const Result<const Variant*> row = alltoall_row(way);
+  return row && (*row)->equal_counts.empty();
+}
+
 std::vector<std::int64_t> begins_of(const BlockTable& table, std::int32_t rank, bool sent) {
   std::vector<std::int64_t> begins = {0};
   for (std::int32_t other = 0; other < table.ranks; ++other)

@@ -109,6 +109,13 @@ class DistributedFft::Pipeline {
       for (const auto& each : rest_) all += each->bytes_sent();
     return all;
   }
+  double bytes_counted() const {
+    double all = 0;
+    for (const Slot& slot : slots_)
+      for (const auto& each : slot) all += each->bytes_counted();
+    for (const auto& each : rest_) all += each->bytes_counted();
+    return all;
+  }
 
  private:
   using Slot = std::vector<std::unique_ptr<Transposition>>; // between stage s and s + 1
@@ -308,6 +315,7 @@ Status DistributedFft::backward(const Complex* spectrum, void* grid) { return ba
 double DistributedFft::flops() const { return forward_->flops(); }
 int DistributedFft::exchanges() const { return forward_->exchanges(); }
 double DistributedFft::bytes_sent() const { return forward_->bytes_sent(); }
+double DistributedFft::bytes_counted() const { return forward_->bytes_counted() + backward_->bytes_counted(); }
 
 std::vector<PlannedExchange> planned_exchanges(const RankPencils& spectrum, const RowAndColumn& groups,
                                                std::int32_t rank, const TransformWay& way) {

@@ -40,9 +40,10 @@ class DistributedFft {
   Status forward(const void* grid, fft::Complex* spectrum);
   Status backward(const fft::Complex* spectrum, void* grid);
 
-  double flops() const;      // of this rank, of one transform of all bands
-  double bytes_sent() const; // of this rank to others, by messages, of one transform of all bands
-  int exchanges() const;     // that a point goes through in one transform
+  double flops() const;         // of this rank, of one transform of all bands
+  double bytes_sent() const;    // of this rank to others, by messages, of one transform of all bands
+  double bytes_counted() const; // the same by all transforms so far, as the engine counted its messages
+  int exchanges() const;        // that a point goes through in one transform
   application::KernelTimes& times() { return times_; }
   TransformProfile& profile() { return profile_; } // of a way that profiles
 

@@ -20,10 +20,17 @@ class MessageExchange final : public BlockExchange {
     const std::int32_t rank = ranks.rank();
     const Result<BlockTable> found = blocks_for(way, given);
     if (Status s = ranks.all().agree_on(found); !s) return s.error();
-    const BlockTable& table = *found;
+    BlockTable table = *found;
+    const std::int64_t own = table.at(rank, rank);
+    made->rank_ = rank;
+    made->has_own_ = ranks.ranks() == 1 || takes_unequal_blocks(way);
+    if (made->has_own_)
+      for (std::int32_t each = 0; each < table.ranks; ++each) table.at(each, each) = 0;
     made->first_sent_ = begins_of(table, rank, true);
     made->first_received_ = begins_of(table, rank, false);
-    if (Status s = ranks.all().agree(made->allocate(way.single_precision, ranks.ranks() > 1)); !s) return s.error();
+    if (Status s = ranks.all().agree(made->allocate(way.single_precision, ranks.ranks() > 1, made->has_own_ ? own : 0));
+        !s)
+      return s.error();
     if (ranks.ranks() == 1) return std::unique_ptr<BlockExchange>(std::move(made));
     made->bytes_ = static_cast<double>(point_bytes(way.single_precision)) *
                    static_cast<double>(made->first_sent_.back() - table.at(rank, rank));
@@ -33,21 +40,27 @@ class MessageExchange final : public BlockExchange {
     return std::unique_ptr<BlockExchange>(std::move(made));
   }
 
-  PointPointer block_to(std::int32_t rank) override { return sent_.at(first_sent_[static_cast<std::size_t>(rank)]); }
+  PointPointer block_to(std::int32_t rank) override {
+    return sent_.at(is_own(rank) ? first_sent_.back() : first_sent_[static_cast<std::size_t>(rank)]);
+  }
   PointPointer block_from(std::int32_t rank) override {
-    return (run_ ? received_ : sent_).at(first_received_[static_cast<std::size_t>(rank)]);
+    return is_own(rank) ? block_to(rank) : received_.at(first_received_[static_cast<std::size_t>(rank)]);
   }
   Status start() override { return run_ ? run_->start({sent_.data(), received_.data()}) : Status(Nothing{}); }
   Status finish() override { return run_ ? run_->wait() : Status(Nothing{}); }
   double bytes_sent() const override { return bytes_; }
+  double bytes_counted() const override { return run_ ? static_cast<double>(run_->bytes_sent()) : 0; }
 
  private:
-  Status allocate(bool single_precision, bool receives) {
-    sent_ = TRY(PointBuffer::zeros(first_sent_.back(), single_precision));
+  bool is_own(std::int32_t rank) const { return has_own_ && rank == rank_; }
+  Status allocate(bool single_precision, bool receives, std::int64_t own) {
+    sent_ = TRY(PointBuffer::zeros(first_sent_.back() + own, single_precision));
     if (receives) received_ = TRY(PointBuffer::zeros(first_received_.back(), single_precision));
     return Nothing{};
   }
 
+  std::int32_t rank_ = 0;
+  bool has_own_ = false; // a block to itself stays where it is written, behind those that are sent: nothing copies it
   PointBuffer sent_, received_;
   std::vector<std::int64_t> first_sent_, first_received_;
   std::unique_ptr<application::ProgramRun> run_; // null: one rank

@@ -82,6 +82,7 @@ class LeaderExchange final : public BlockExchange {
   }
   void release() override { window_->arrive(); }
   double bytes_sent() const override { return bytes_; }
+  double bytes_counted() const override { return run_ ? static_cast<double>(run_->bytes_sent()) : 0; }
 
  private:
   // Members wait in the window for a leader that will not come.

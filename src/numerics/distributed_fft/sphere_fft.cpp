@@ -18,6 +18,13 @@ using application::Runtime;
 using fft::Complex, fft::copy_points, fft::PointPointer, fft::Sphere, fft::Triple, fft::WaveColumn;
 using Array = threads::ThreadedArray<Complex>;
 
+// From plane to plane in memory, so that each begins where lines may be transformed, and rows of all planes do not meet
+// in one set of the cache.
+std::int64_t stride_of(std::int64_t points) {
+  constexpr std::int64_t aligned = fft::alignment / static_cast<std::int64_t>(sizeof(Complex)), padding = 5 * aligned;
+  return (points + aligned - 1) / aligned * aligned + padding;
+}
+
 } // namespace
 
 SphereFft::SphereFft(Sphere sphere, std::int64_t bands, const TransformWay& way, Runtime& runtime)
@@ -72,14 +79,36 @@ Status SphereFft::plan(fft::LineLibrary& library) {
     rows_at_once_ = at_once(nx * depth, ny);
     rows_ = TRY(plans_of(library, {nx, rows_at_once_, depth}, 0));
     if (const std::int64_t rest = ny % rows_at_once_) last_rows_ = TRY(plans_of(library, {nx, rest, depth}, 0));
-    largest = std::max({largest, ny * depth, nx * rows_at_once_ * depth});
+    largest = std::max(largest, nx * rows_at_once_ * depth);
   }
-  half_ = TRY(Array::zeros(static_cast<std::int64_t>(planes_.size()) * ny * depth));
+  plane_stride_ = stride_of(ny * depth);
+  half_ = TRY(Array::zeros(static_cast<std::int64_t>(planes_.size()) * plane_stride_));
   for (int thread = 0; thread < threads::count(); ++thread) buffers_.push_back(TRY(Array::unwritten(largest)));
-  columns_row_ = times_.declare("columns along z", {});
-  planes_row_ = times_.declare("planes of x and y", {});
+  columns_row_ = times_.declare("columns along z", work_on_columns());
+  planes_row_ = times_.declare("planes of x and y", work_on_planes());
   exchange_row_ = times_.declare("waiting for the exchange", {});
   return Nothing{};
+}
+
+namespace {
+
+double flops_of_lines(std::int64_t points, std::int64_t n) {
+  return 5.0 * static_cast<double>(points) * std::log2(std::max(2.0, static_cast<double>(n)));
+}
+
+} // namespace
+
+application::KernelWork SphereFft::work_on_columns() const {
+  const std::int64_t nz = sphere_.points[2], points = static_cast<std::int64_t>(own_columns().size()) * nz;
+  return {sizeof(Complex) * static_cast<double>(coefficients_ + points), flops_of_lines(points, nz)};
+}
+
+application::KernelWork SphereFft::work_on_planes() const {
+  const auto [nx, ny, nz] = sphere_.points;
+  const std::int64_t depth = box_.length(2), of_planes = static_cast<std::int64_t>(sphere_.planes.size()) * ny * depth;
+  const std::int64_t columns = static_cast<std::int64_t>(sphere_.columns.size()) * depth;
+  return {sizeof(Complex) * static_cast<double>(columns + of_planes + box_.points()),
+          flops_of_lines(of_planes, ny) + flops_of_lines(box_.points(), nx)};
 }
 
 Result<SphereFft::BandBlock> SphereFft::block_of(std::int64_t bands) {
@@ -108,6 +137,14 @@ Result<std::unique_ptr<SphereFft>> SphereFft::make(Sphere sphere, std::int64_t b
   made->has_rest_ = bands % at_once > 0;
   if (made->has_rest_) made->rest_ = TRY(made->block_of(bands % at_once));
   return made;
+}
+
+template <class Call>
+Status SphereFft::timed(std::size_t kernel, const BandBlock& block, Call call) {
+  const std::int64_t begin = measure::now_ns();
+  const Status done = call();
+  times_.add(kernel, block.bands, measure::seconds_since(begin));
+  return done;
 }
 
 template <class Work>
@@ -179,14 +216,14 @@ Status SphereFft::restrict_columns(BandBlock& block, Complex* coefficients) {
   });
 }
 
-// Lines along y of a plane, and along x of some rows of y: first the one, then the other.
 // Lines along y of the planes that have columns, then lines along x of some rows of y.
 Status SphereFft::fill_grid(BandBlock& block, Complex* grid) {
   const auto [nx, ny, nz] = sphere_.points;
   const std::int64_t depth = box_.length(2), tiles = (ny + rows_at_once_ - 1) / rows_at_once_;
   if (depth == 0) return Nothing{};
   for (std::int64_t band = 0; band < block.bands; ++band, grid += box_.points()) {
-    const auto along_y = [&](std::int64_t plane, Complex* lines) {
+    const auto along_y = [&](std::int64_t plane, Complex*) {
+      Complex* const lines = half_.data() + plane * plane_stride_;
       std::fill(lines, lines + ny * depth, Complex(0));
       for (const Source& source : planes_[static_cast<std::size_t>(plane)]) {
         const auto columns = static_cast<std::int64_t>(dealt_[static_cast<std::size_t>(source.rank)].size());
@@ -194,7 +231,6 @@ Status SphereFft::fill_grid(BandBlock& block, Complex* grid) {
                     block.to_grid->block_from(source.rank) + (band * columns + source.place) * depth, depth);
       }
       run_lines(*plane_.to_grid, lines);
-      copy_points(half_.data() + plane * ny * depth, lines, ny * depth);
     };
     if (Status s = for_each_tile(static_cast<std::int64_t>(planes_.size()), along_y); !s) return s;
     const auto along_x = [&](std::int64_t tile, Complex* lines) {
@@ -203,7 +239,7 @@ Status SphereFft::fill_grid(BandBlock& block, Complex* grid) {
       for (std::int64_t x = 0; x < nx; ++x) {
         Complex* const row = lines + x * rows * depth;
         if (plane < sphere_.planes.size() && sphere_.planes[plane] == x)
-          copy_points(row, half_.data() + (static_cast<std::int64_t>(plane++) * ny + y) * depth, rows * depth);
+          copy_points(row, half_.data() + static_cast<std::int64_t>(plane++) * plane_stride_ + y * depth, rows * depth);
         else
           std::fill(row, row + rows * depth, Complex(0));
       }
@@ -228,12 +264,12 @@ Status SphereFft::empty_grid(const Complex* grid, BandBlock& block) {
         copy_points(lines + x * rows * depth, grid + (x * ny + y) * depth, rows * depth);
       run_lines(*(rows == rows_at_once_ ? rows_ : last_rows_).to_coefficients, lines);
       for (std::int64_t plane = 0; plane < planes; ++plane)
-        copy_points(half_.data() + (plane * ny + y) * depth,
+        copy_points(half_.data() + plane * plane_stride_ + y * depth,
                     lines + sphere_.planes[static_cast<std::size_t>(plane)] * rows * depth, rows * depth);
     };
     if (Status s = for_each_tile(tiles, along_x); !s) return s;
-    const auto along_y = [&](std::int64_t plane, Complex* lines) {
-      copy_points(lines, half_.data() + plane * ny * depth, ny * depth);
+    const auto along_y = [&](std::int64_t plane, Complex*) {
+      Complex* const lines = half_.data() + plane * plane_stride_;
       run_lines(*plane_.to_coefficients, lines);
       for (const Source& source : planes_[static_cast<std::size_t>(plane)]) {
         const auto columns = static_cast<std::int64_t>(dealt_[static_cast<std::size_t>(source.rank)].size());
@@ -276,11 +312,12 @@ Status run_blocks(std::int64_t blocks, bool overlaps, First first, Second second
 Status SphereFft::to_grid(const Complex* coefficients, Complex* grid) {
   const std::int64_t at_once = way_.bands_at_once;
   const auto first = [&](std::int64_t number) {
-    return times_.timed(columns_row_,
-                        [&] { return expand_columns(coefficients + number * at_once * coefficients_, block(number)); });
+    return timed(columns_row_, block(number),
+                 [&] { return expand_columns(coefficients + number * at_once * coefficients_, block(number)); });
   };
   const auto second = [&](std::int64_t number) {
-    return times_.timed(planes_row_, [&] { return fill_grid(block(number), grid + number * at_once * box_.points()); });
+    return timed(planes_row_, block(number),
+                 [&] { return fill_grid(block(number), grid + number * at_once * box_.points()); });
   };
   const auto exchange = [&](std::int64_t number) -> BlockExchange& { return *block(number).to_grid; };
   return run_blocks(block_count_, way_.overlaps, first, second, exchange, times_, exchange_row_, wanted_profile(),
@@ -290,21 +327,75 @@ Status SphereFft::to_grid(const Complex* coefficients, Complex* grid) {
 Status SphereFft::to_coefficients(const Complex* grid, Complex* coefficients) {
   const std::int64_t at_once = way_.bands_at_once;
   const auto first = [&](std::int64_t number) {
-    return times_.timed(planes_row_,
-                        [&] { return empty_grid(grid + number * at_once * box_.points(), block(number)); });
+    return timed(planes_row_, block(number),
+                 [&] { return empty_grid(grid + number * at_once * box_.points(), block(number)); });
   };
   const auto second = [&](std::int64_t number) {
-    return times_.timed(
-        columns_row_, [&] { return restrict_columns(block(number), coefficients + number * at_once * coefficients_); });
+    return timed(columns_row_, block(number),
+                 [&] { return restrict_columns(block(number), coefficients + number * at_once * coefficients_); });
   };
   const auto exchange = [&](std::int64_t number) -> BlockExchange& { return *block(number).to_coefficients; };
   return run_blocks(block_count_, way_.overlaps, first, second, exchange, times_, exchange_row_, wanted_profile(),
                     runtime_);
 }
 
+Status SphereFft::send_columns(std::int64_t number, const Complex* coefficients) {
+  BandBlock& some = block(number);
+  if (Status s = reserve(*some.to_grid, wanted_profile()); !s) return s;
+  const Complex* const first = coefficients + number * way_.bands_at_once * coefficients_;
+  if (Status s = timed(columns_row_, some, [&] { return expand_columns(first, some); }); !s) return s;
+  return start(*some.to_grid, wanted_profile(), runtime_);
+}
+
+Status SphereFft::cross_grid(std::int64_t number, Complex* grid, const OnGrid& on_grid) {
+  BandBlock& some = block(number);
+  if (Status s = times_.timed(exchange_row_, [&] { return finish(*some.to_grid, wanted_profile()); }); !s) return s;
+  if (Status s = timed(planes_row_, some, [&] { return fill_grid(some, grid); }); !s) return s;
+  some.to_grid->release();
+  on_grid(grid, number * way_.bands_at_once, some.bands);
+  if (Status s = reserve(*some.to_coefficients, wanted_profile()); !s) return s;
+  if (Status s = timed(planes_row_, some, [&] { return empty_grid(grid, some); }); !s) return s;
+  return start(*some.to_coefficients, wanted_profile(), runtime_);
+}
+
+Status SphereFft::receive_columns(std::int64_t number, Complex* coefficients) {
+  BandBlock& some = block(number);
+  if (Status s = times_.timed(exchange_row_, [&] { return finish(*some.to_coefficients, wanted_profile()); }); !s)
+    return s;
+  Complex* const first = coefficients + number * way_.bands_at_once * coefficients_;
+  if (Status s = timed(columns_row_, some, [&] { return restrict_columns(some, first); }); !s) return s;
+  some.to_coefficients->release();
+  return runtime_.poll();
+}
+
+// Where exchanges overlap, a block crosses the grid after the columns of the next one are sent, and its own come back
+// after the next one has crossed.
+Status SphereFft::there_and_back(const Complex* coefficients, Complex* grid, Complex* back, const OnGrid& on_grid) {
+  const std::int64_t lag = way_.overlaps ? 1 : 0;
+  const auto is_block = [this](std::int64_t number) { return number >= 0 && number < block_count_; };
+  for (std::int64_t now = 0; now < block_count_ + 2 * lag; ++now) {
+    if (is_block(now))
+      if (Status s = send_columns(now, coefficients); !s) return s;
+    if (is_block(now - lag))
+      if (Status s = cross_grid(now - lag, grid, on_grid); !s) return s;
+    if (is_block(now - 2 * lag))
+      if (Status s = receive_columns(now - 2 * lag, back); !s) return s;
+  }
+  return Nothing{};
+}
+
 double SphereFft::bytes_sent() const {
   const double of_blocks = blocks_[0].to_grid->bytes_sent() * static_cast<double>(bands_ / way_.bands_at_once);
   return of_blocks + (has_rest_ ? rest_.to_grid->bytes_sent() : 0);
+}
+
+double SphereFft::bytes_counted() const {
+  const auto of_block = [](const BandBlock& block) {
+    return block.to_grid->bytes_counted() + block.to_coefficients->bytes_counted();
+  };
+  double all = has_rest_ ? of_block(rest_) : 0;
+  for (const BandBlock& each : blocks_) all += of_block(each);
+  return all;
 }
 
 // Block r to s: of each band, of each column of r, the points in the part of z of s.
@@ -326,7 +417,8 @@ double bytes_needed(const Sphere& sphere, std::int32_t ranks, std::int64_t bands
   const auto columns = static_cast<double>(sphere.columns.size());
   const double own = std::ceil(columns / ranks), depth = std::ceil(static_cast<double>(nz) / ranks);
   const double there = own * static_cast<double>(nz), here = columns * depth; // before and after an exchange
-  const double half = static_cast<double>(sphere.planes.size()) * static_cast<double>(ny) * depth;
+  const double half =
+      static_cast<double>(sphere.planes.size()) * static_cast<double>(stride_of(ny * static_cast<std::int64_t>(depth)));
   const double line =
       std::max({static_cast<double>(nz), static_cast<double>(ny) * depth, static_cast<double>(nx) * depth,
                 static_cast<double>(way.block_bytes) / sizeof(Complex)});

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -37,7 +38,15 @@ class SphereFft {
   Status to_grid(const fft::Complex* coefficients, fft::Complex* grid);         // sum over k of c exp(+2 pi i k r / n)
   Status to_coefficients(const fft::Complex* grid, fft::Complex* coefficients); // sum over r of g exp(-2 pi i k r / n)
 
-  double bytes_sent() const; // of this rank to others, by messages, of one transform of all bands
+  // Both for blocks of at most way.bands_at_once bands, one after the other, as codes of plane waves apply a potential:
+  // on_grid(grid, first band, bands) may change the points of a block between them. `grid` has one block; it stays in
+  // the cache if it fits, where to_grid() writes all bands to memory first.
+  using OnGrid = std::function<void(fft::Complex* grid, std::int64_t first, std::int64_t bands)>;
+  Status there_and_back(const fft::Complex* coefficients, fft::Complex* grid, fft::Complex* back,
+                        const OnGrid& on_grid);
+
+  double bytes_sent() const;    // of this rank to others, by messages, of one transform of all bands
+  double bytes_counted() const; // the same by all transforms so far, as the engine counted its messages
   application::KernelTimes& times() { return times_; }
   TransformProfile& profile() { return profile_; } // of a way that profiles
 
@@ -66,12 +75,22 @@ class SphereFft {
   Status expand_columns(const fft::Complex* coefficients, BandBlock& block);
   Status restrict_columns(BandBlock& block, fft::Complex* coefficients);
   Status fill_grid(BandBlock& block, fft::Complex* grid);
+  // Of block `number`, each with its part of an exchange.
+  Status send_columns(std::int64_t number, const fft::Complex* coefficients);
+  Status cross_grid(std::int64_t number, fft::Complex* grid, const OnGrid& on_grid);
+  Status receive_columns(std::int64_t number, fft::Complex* coefficients);
   Status empty_grid(const fft::Complex* grid, BandBlock& block);
   // work(n, lines) for all n < count over the threads, each with a buffer of lines; where exchanges overlap, beside
   // messages.
   template <class Work>
   Status for_each_tile(std::int64_t count, Work work);
   void run_lines(const fft::BlockPlan& plan, fft::Complex* lines);
+  // Of a band.
+  application::KernelWork work_on_columns() const;
+  application::KernelWork work_on_planes() const;
+  // A call for each band of a block.
+  template <class Call>
+  Status timed(std::size_t kernel, const BandBlock& block, Call call);
   TransformProfile* wanted_profile() { return way_.profiles ? &profile_ : nullptr; }
 
   fft::Sphere sphere_;
@@ -93,6 +112,7 @@ class SphereFft {
   std::int64_t columns_at_once_ = 1, rows_at_once_ = 1; // of a block
   BlockPlans columns_, last_columns_, plane_, rows_, last_rows_;
   threads::ThreadedArray<fft::Complex> half_; // planes of the sphere, between the lines along y and x
+  std::int64_t plane_stride_ = 0;             // between them
   std::vector<threads::ThreadedArray<fft::Complex>> buffers_;
   std::vector<BandBlock> blocks_; // by turns
   BandBlock rest_;                // the last one, if it has fewer bands

@@ -21,11 +21,12 @@ class Transposition {
   std::span<const fft::Brick> source() const { return source_; }
 
   // For each exchange, in this order:
-  virtual Status reserve() { return Nothing{}; }  // waits until the target may be written
-  virtual Status start() { return Nothing{}; }    // it is written; called for each piece in turn
-  virtual Status finish() { return Nothing{}; }   // waits until the source may be read
-  virtual void release() {}                       // it is read
-  virtual double bytes_sent() const { return 0; } // to other ranks, by one exchange
+  virtual Status reserve() { return Nothing{}; }     // waits until the target may be written
+  virtual Status start() { return Nothing{}; }       // it is written; called for each piece in turn
+  virtual Status finish() { return Nothing{}; }      // waits until the source may be read
+  virtual void release() {}                          // it is read
+  virtual double bytes_sent() const { return 0; }    // to other ranks, by one exchange
+  virtual double bytes_counted() const { return 0; } // the same by all so far, as the engine counted its messages
   virtual std::int32_t pieces() const { return 1; }
 
  protected:

@@ -62,6 +62,7 @@ class BlockTransposition final : public Transposition {
   Status finish() override { return exchange_->finish(); }
   void release() override { exchange_->release(); }
   double bytes_sent() const override { return exchange_->bytes_sent(); }
+  double bytes_counted() const override { return exchange_->bytes_counted(); }
 
  private:
   std::unique_ptr<BlockExchange> exchange_;
@@ -98,6 +99,11 @@ class PieceTransposition final : public Transposition {
   double bytes_sent() const override {
     double all = 0;
     for (const auto& each : pieces_) all += each->bytes_sent();
+    return all;
+  }
+  double bytes_counted() const override {
+    double all = 0;
+    for (const auto& each : pieces_) all += each->bytes_counted();
     return all;
   }
   std::int32_t pieces() const override { return static_cast<std::int32_t>(pieces_.size()); }

@@ -100,6 +100,83 @@ TEST(FftOverRanks, ASphereIsRight) {
   }
 }
 
+// In blocks of bands, with a rest, the grid of each seen once; and whatever stands on the grid comes back.
+TEST(FftOverRanks, ASphereGoesThereAndBackBlockByBlock) {
+  if (!has_library()) GTEST_SKIP();
+  for (const bool overlaps : {false, true})
+    for (const auto kind : {distributed_fft::ExchangeKind::messages, distributed_fft::ExchangeKind::window,
+                            distributed_fft::ExchangeKind::leaders})
+      for (const std::int64_t at_once : {1, 2, 5}) {
+        application::ApplicationRequest request = request_of("9x8x10", "sphere");
+        request.options["bands"] = "5";
+        const auto work = [&](Processes& processes) -> Status {
+          std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+          const FftProblem problem = TRY(problem_of(request, 3));
+          distributed_fft::TransformWay way;
+          way.kind = kind;
+          way.overlaps = overlaps;
+          way.bands_at_once = at_once;
+          std::unique_ptr<fft::LineLibrary> library = TRY(fft::LineLibrary::open(""));
+          auto sphere = TRY(distributed_fft::SphereFft::make(*problem.sphere, 5, way, *library, *runtime));
+          const std::int64_t points = sphere->own_box().points(), own = 5 * sphere->own_coefficients();
+          const Grid in = TRY(values_of(problem, sphere->own_columns()));
+          Grid grid = TRY(Grid::zeros(5 * points)), block = TRY(Grid::zeros(at_once * points));
+          Grid back = TRY(Grid::zeros(own)), doubled = TRY(Grid::zeros(own));
+          if (Status s = sphere->to_grid(in.data(), grid.data()); !s) return s;
+          if (Status s = sphere->to_coefficients(grid.data(), back.data()); !s) return s;
+          std::int64_t seen = 0, wrong = 0;
+          const auto on_grid = [&](fft::Complex* some, std::int64_t first, std::int64_t bands) {
+            EXPECT_EQ(first, seen);
+            seen += bands;
+            for (std::int64_t i = 0; i < bands * points; ++i) {
+              wrong += some[i] != grid[first * points + i];
+              some[i] *= 2;
+            }
+          };
+          if (Status s = sphere->there_and_back(in.data(), block.data(), doubled.data(), on_grid); !s) return s;
+          EXPECT_EQ(seen, 5);
+          for (std::int64_t i = 0; i < own; ++i) wrong += doubled[i] != 2.0 * back[i];
+          EXPECT_EQ(wrong, 0) << overlaps << " " << at_once;
+          return Nothing{};
+        };
+        const auto [status, printed] = run_processes(3, false, 1, work);
+        ASSERT_TRUE(status.ok()) << status.error().sentence();
+      }
+}
+
+// What engines count is what blocks say; relayed blocks are sent more than once.
+TEST(FftOverRanks, TheBytesOfMessagesAreCounted) {
+  if (!has_library()) GTEST_SKIP();
+  for (const char* variant : {"packed", "fused", "overlapped", "leader"})
+    for (const json& options : {json{{"decomposition", "slab"}},
+                                {{"decomposition", "2x2"}, {"kind", "real"}},
+                                {{"cutoff", "sphere"}},
+                                {{"wire", "float32"}}}) {
+      if (std::string_view(variant) == "packed" && options.contains("cutoff")) continue;
+      json asked = options;
+      asked.update({{"transforms", "3"}, {"bands", "5"}});
+      json parameters = {{"block", 1}, {"at_once", 2}};
+      if (std::string_view(variant) == "leader") parameters["group"] = 2;
+      const Result<json> found = run(variant, "9x10x12", asked, 4, parameters);
+      ASSERT_TRUE(found.ok()) << variant << ": " << found.error().sentence();
+      const json& facts = (*found)["facts"];
+      EXPECT_GT(facts["bytes of messages a transform"], 0);
+      EXPECT_EQ(facts["bytes of messages a transform, counted"], facts["bytes of messages a transform"])
+          << variant << options;
+    }
+  EXPECT_FALSE(
+      run("window", "8", {{"transforms", "1"}}, 3)->at("facts").contains("bytes of messages a transform, counted"));
+}
+
+TEST(FftOverRanks, AnExchangeWithoutEffectIsRefused) {
+  if (!has_library()) GTEST_SKIP();
+  const Result<json> found = run("window", "8", {{"exchange", "linear"}}, 2);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().sentence(),
+            "window has no messages of an alltoall of the registry (got exchange=linear); leave exchange out");
+  EXPECT_EQ((*run("window", "8", {{"transforms", "1"}}, 2))["facts"]["exchange"], "shared memory");
+}
+
 TEST(FftOverRanks, AWrongPointOfASphereIsFound) {
   if (!has_library()) GTEST_SKIP();
   for (const char* size : {"8", "64x72x60"}) {

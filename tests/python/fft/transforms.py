@@ -101,6 +101,13 @@ if comm.size > 1:
     floats = sentence(lambda: PFFT(comm, (4, 4, 4), variant="window", wire="float32"))
     assert floats == "a window has no messages that could carry floats; leave wire=float32 out"
 assert "must be one that can be loaded" in sentence(lambda: PFFT(comm, (4, 4, 4), library="/nowhere/libfftw3.so"))
+for path in ("", " ", "a b"):
+    rule = f"wisdom must be one word without blanks (got '{path}'); leave it out for the default"
+    assert sentence(lambda path=path: PFFT(comm, (4, 4, 4), wisdom=path)) == rule
+assert sentence(lambda: PFFT(comm, (4096,) * 3)).endswith("; use a smaller grid, fewer bands or more nodes")
+if comm.size > 1:
+    without = "window has no messages of an alltoall of the registry (got exchange=linear); leave exchange out"
+    assert sentence(lambda: PFFT(comm, (4, 4, 4), variant="window", exchange="linear")) == without
 both_ways.destroy()
 assert sentence(lambda: both_ways.forward(np.zeros(shape))) == "the plan is destroyed; make another one"
 left = PFFT(comm, (4, 4, 4), planning=0)  # ends with the program

@@ -35,7 +35,7 @@ def k_global_fft(rates: KernelRates) -> float:
     case = case_of("k-global-fft")
     job = job_on(case.machine, case.shape, None)
     exchange = catalogue.settings_of(list(case.settings))["exchange"]
-    flops = rates.lines.flops * rates.speed_of(job).speed
+    flops = rates.long_lines.flops * rates.speed_of(job).speed
     return global_fft.predicted(published.points_of(case), exchange, flops, job, "flow")["gflops"] * 1e9
 
 

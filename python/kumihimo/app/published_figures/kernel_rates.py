@@ -60,6 +60,11 @@ class KernelRates:
     def lines(self) -> LineRate:
         return LineRate(**self.known["lines"]) if self.known else fft_prediction.measure(LIMIT_SECONDS)
 
+    @cached_property
+    def long_lines(self) -> LineRate:
+        known = self.known.get("long_lines")
+        return LineRate(**known) if known else fft_prediction.measure_long_lines(LIMIT_SECONDS)
+
     def speed_of(self, job: _machine.Job) -> CoreSpeed:
         """Kernels reach the same share of the peak there."""
         flops, _ = job.machine.compute_rates
@@ -67,7 +72,7 @@ class KernelRates:
 
     def used(self) -> dict:
         """What was taken until now, in the form of kernel_rates.json."""
-        taken = {name: value for name, value in vars(self).items() if name in ("peak", "lu", "lines")}
+        taken = {name: value for name, value in vars(self).items() if name in ("peak", "lu", "lines", "long_lines")}
         if not taken:
             return {}
         processor, date = identity.this_machine()["processor"], datetime.now(timezone.utc).date().isoformat()
