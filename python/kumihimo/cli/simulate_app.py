@@ -32,7 +32,7 @@ def command(
     grid: option("--grid GRID", "Grid of ranks: 14x10x6 [default: the ranks' nearest factors].") = None,
     preconditioner: option("--preconditioner NAME", "Preconditioner [default: the application's first].") = None,
     algorithm: option("--algorithm -a NAME", "Algorithm of the reductions.") = "recursive_doubling",
-    variant: option("--variant -v NAME", "Variant of hartree-fock [default: shells].") = None,
+    variant: option("--variant -v NAME", "Variant of hartree-fock [default: shells] or of lu [default: rows].") = None,
     settings: option(
         "--set NAME=VALUE",
         "Option or parameter of hartree-fock (basis=6-31g), lu (block=192), fft3d (at_once=8) or a case; "
@@ -105,8 +105,9 @@ def command(
         from kumihimo.cli import simulate_fft3d, simulate_lu
         from kumihimo.cli.simulate_measured import MeasuredRequest
 
-        refuse(application, {**of_solvers, "--variant": variant, "--algorithm": algorithm != "recursive_doubling"})
-        measured = MeasuredRequest(application, machine, asked_ranks, size, settings or [], speed, model)
+        of_others = variant if application == fft_prediction.FFT or case is not None else None
+        refuse(application, {**of_solvers, "--variant": of_others, "--algorithm": algorithm != "recursive_doubling"})
+        measured = MeasuredRequest(application, machine, asked_ranks, size, settings or [], speed, model, variant)
         if case is not None:
             return simulate_published.run(simulate_published.named(case, measured, out), as_json)
         refuse(application, {"--write": out})
