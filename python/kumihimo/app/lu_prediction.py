@@ -27,6 +27,7 @@ BUSY_SHARE = 0.6  # of the peak: a BLAS library's DGEMM alone reaches more
 MOST_ROWS = _lu.MOST_ROWS
 MOST_PANELS = 500_000  # of all ranks together that are simulated, one ahead: half a gigabyte of operations
 MOST_STEPS = 2_000_000_000  # of the recurrence, panels times ends of messages of a broadcast: a minute
+LONGEST_SECONDS = 5e5  # of a factorisation that is simulated: a simulation ends at 13 days (goal/longest_run.hpp)
 RECURRENCE_ERROR = 0.02  # largest difference from flow: tests/python/cli/test_simulate_lu.py
 SETTINGS = ("broadcast", "grid", "panels", "speeds")  # beside the parameters of the variant
 PANELS = ("auto", "simulated", "recurrence")
@@ -434,7 +435,9 @@ def predicted(
     """A factorisation and its solution on the ranks of a job. `speeds`: of the ranks, or one for all, relative to a
     thread here. `ranks`: another number of them with the message costs of this job, by the recurrence."""
     number = ranks or job.rank_space.ranks
-    is_simulated = ranks is None and asked.is_simulated(number)
+    of_updates = rates.updates * (sum(speeds) if len(speeds) > 1 else speeds[0] * number)
+    is_long = asked.panels == "auto" and operations_of(asked.rows) > LONGEST_SECONDS * of_updates
+    is_simulated = ranks is None and asked.is_simulated(number) and not is_long
     setting = Setting(model, job)
     if is_simulated:
         times = simulated(asked, rates, setting, speeds if len(speeds) > 1 else [*speeds] * number)
@@ -442,7 +445,6 @@ def predicted(
         nodes = () if ranks else nodes_of_row(asked, job.rank_space)
         times = by_recurrence(asked, rates, message_costs(setting), speeds, number, nodes)
     gflops = operations_of(asked.rows) * 1e-9 / times.seconds
-    of_updates = rates.updates * (sum(speeds) if len(speeds) > 1 else speeds[0] * number)
     return {
         "application": LU,
         "ranks": number,

@@ -191,6 +191,12 @@ def test_rows_without_memory_for_the_matrix_are_left_out(kumihimo) -> None:
     assert found["left_out"] == "the matrix of 7.28 TiB is larger than the memory of all nodes, 64"
 
 
+def test_what_takes_longer_than_a_simulation_may_is_a_recurrence() -> None:
+    job = simulation.on(machines.load("fugaku"), Ranks("2x1x1", None, 1))
+    found = lu_prediction.predicted(LuQuestion(600_000, 2000, None), RATES, job, "flow", [1.0])
+    assert (found["panels"], found["seconds"] > 13 * 24 * 3600) == ("recurrence", True)
+
+
 def test_look_ahead_hides_panels() -> None:
     """Panels as slow as these are all that the factorisation waits for."""
     rates = LuRates(block=50, updates=5e10, panels=2e9, solution=2e9, move_seconds=0.0, blas="")
