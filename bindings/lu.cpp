@@ -1,7 +1,9 @@
 // kumihimo._lu: the rules of LU factorisations that predictions share with the application.
 #include "border.hpp"
+#include "lu/hpl_dat.hpp"
 #include "lu/node_processes.hpp"
 #include "lu/pipeline.hpp"
+#include "lu/tiled.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
@@ -18,6 +20,8 @@ NB_MODULE(_lu, m) {
   using namespace kumihimo;
   using namespace kumihimo::lu;
   m.doc() = "The rules of LU factorisations that predictions share with the application.";
+  m.attr("MOST_ROWS") = most_rows;
+  m.attr("PANELS_OF_TASKS") = TiledFactorisation::panels_at_once;
   m.def("usual_grid", &usual_grid, "processes"_a, "P x Q with P <= Q and P as large as possible.");
   m.def(
       "processes_of_nodes",
@@ -41,7 +45,21 @@ NB_MODULE(_lu, m) {
       .def_rw("move_seconds", &PipelineQuestion::move_seconds)
       .def_rw("message_seconds", &PipelineQuestion::message_seconds)
       .def_rw("byte_seconds", &PipelineQuestion::byte_seconds)
-      .def_rw("speeds", &PipelineQuestion::speeds);
+      .def_rw("speeds", &PipelineQuestion::speeds)
+      .def_rw("tournament", &PipelineQuestion::tournament)
+      .def_rw("tasks", &PipelineQuestion::tasks)
+      .def(
+          "add_send",
+          [](PipelineQuestion& question, std::int32_t process, double share) {
+            question.broadcast.push_back({.process = process, .share = share});
+          },
+          "process"_a, "share"_a, "The next message of the broadcast of a panel; without any it goes along a chain.")
+      .def(
+          "add_wait",
+          [](PipelineQuestion& question, std::int32_t process, std::int32_t message) {
+            question.broadcast.push_back({.process = process, .sends = false, .message = message});
+          },
+          "process"_a, "message"_a, "The process goes on when it has this message.");
   nb::class_<PipelineTimes>(m, "PipelineTimes")
       .def_ro("seconds", &PipelineTimes::seconds)
       .def_ro("mean_work", &PipelineTimes::mean_work)

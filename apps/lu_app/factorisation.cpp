@@ -44,12 +44,13 @@ double LuFactorisation::bytes_of_rank(const LuProblem& problem, int lookahead) {
 
 LuFactorisation::LuFactorisation(const LuProblem& problem, const LuRequest& request, ProcessGrid& grid,
                                  const blas::Blas& blas)
-    : request_(request), grid_(grid), blas_(blas),
-      n_(problem.n), rows_{problem.n, problem.block, problem.p}, columns_{problem.n + 1, problem.block, problem.q},
+    : request_(request), grid_(grid), blas_(blas), n_(problem.n), lookahead_(problem.lookahead),
+      broadcast_(problem.broadcast), rows_{problem.n, problem.block, problem.p}, columns_{problem.n + 1, problem.block,
+                                                                                          problem.q},
       own_rows_(rows_.count(grid.p)), own_columns_(columns_.count(grid.q)),
       panels_(request.pivoting == LuVariant::Pivoting::tiles // they have their own
                   ? 0
-                  : static_cast<std::size_t>(std::min<std::int64_t>(request.lookahead + 1, rows_.blocks()))),
+                  : static_cast<std::size_t>(std::min<std::int64_t>(problem.lookahead + 1, rows_.blocks()))),
       pivots_over_ranks_(*grid.column, problem.block, blas),
       pivots_of_last_(*grid.column, rows_.block_size(rows_.blocks() - 1), blas) {
   // Not a power of two: columns of one row would share a few lines of the cache.
@@ -80,8 +81,13 @@ Result<std::unique_ptr<LuFactorisation>> LuFactorisation::make(const LuProblem& 
 Status LuFactorisation::accept_messages(application::Processes& processes) {
   const Collective longest =
       make_collective(CollectiveKind::bcast, grid_.row->ranks(), longest_panel(), DataType::float64);
+  Status accepted = grid_.row->accept(longest, broadcast_);
+  if (!accepted && accepted.error().kind == Error::Kind::not_applicable) // its advice is for collectives alone
+    accepted = not_applicable(fmt::format("broadcast={} does not fit the {} ranks of a row of the grid: {}", broadcast_,
+                                          grid_.row->ranks(), accepted.error().problem),
+                              {}, "use another broadcast, such as chain");
   // One row may refuse what another one accepts, and columns cross rows.
-  if (Status s = processes.agree(grid_.row->accept(longest, request_.broadcast)); !s) return s;
+  if (Status s = processes.agree(std::move(accepted)); !s) return s;
   if (request_.pivoting == LuVariant::Pivoting::tiles && grid_.column->ranks() > 1)
     for (const std::int64_t width : {rows_.block, rows_.block_size(rows_.blocks() - 1)})
       (void)TRY(tournament_of(width));
@@ -91,7 +97,7 @@ Status LuFactorisation::accept_messages(application::Processes& processes) {
 // A step updates with one panel. Before it the panel `lookahead` steps further on is made: its column has not had the
 // updates of the panels between, and gets them first.
 Status LuFactorisation::factor(application::Checkpoints& checkpoints) {
-  const std::int64_t blocks = rows_.blocks(), ahead = request_.lookahead;
+  const std::int64_t blocks = rows_.blocks(), ahead = lookahead_;
   for (std::int64_t b = 0; b < std::min(ahead, blocks); ++b)
     if (Status s = start_panel(b, 0); !s) return s;
   std::int64_t next_state = 0;
@@ -113,7 +119,7 @@ Status LuFactorisation::factor(application::Checkpoints& checkpoints) {
 }
 
 Status LuFactorisation::end_without_pivot(std::int64_t block, Error missing) {
-  const std::int64_t end = std::min(block + request_.lookahead + 1, rows_.blocks());
+  const std::int64_t end = std::min(block + lookahead_ + 1, rows_.blocks());
   for (std::int64_t b = block + 1; b < end; ++b)
     if (Status s = finish_panel(panel_of(b)); !s) return s;
   return missing;
@@ -161,7 +167,7 @@ Result<std::unique_ptr<application::ProgramRun>> LuFactorisation::broadcast_of(s
                                                                                std::int32_t owner) {
   return grid_.row->make_run(make_collective(CollectiveKind::bcast, grid_.row->ranks(), length, DataType::float64,
                                              Operation::sum, Rank{owner}),
-                             request_.broadcast, transport::Stream::nonblocking);
+                             broadcast_, transport::Stream::nonblocking);
 }
 
 Status LuFactorisation::make_panel(Panel& panel, std::int64_t done) {

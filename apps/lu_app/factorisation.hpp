@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -85,7 +86,7 @@ class LuFactorisation {
   PivotsOverRanks& pivots_of(std::int64_t width) { return width == rows_.block ? pivots_over_ranks_ : pivots_of_last_; }
   std::int64_t first_of(std::int64_t block) const { return block * rows_.block; }
   // Before a step: behind the last panel that is started.
-  std::int64_t end_of_started(std::int64_t step) const { return std::min(step + request_.lookahead, rows_.blocks()); }
+  std::int64_t end_of_started(std::int64_t step) const { return std::min(step + lookahead_, rows_.blocks()); }
   std::int64_t rows_before(std::int64_t global) const { return rows_.count(grid_.p, global); }
   // Saves the state before a step, or goes back to another one: the step that comes next. Panels that were started
   // earlier are part of it, and come first.
@@ -114,7 +115,8 @@ class LuFactorisation {
   const LuRequest& request_;
   ProcessGrid& grid_;
   const blas::Blas& blas_;
-  std::int64_t n_;
+  std::int64_t n_, lookahead_;
+  std::string broadcast_;
   lu::BlockCyclic rows_, columns_; // columns_ counts the right side
   std::int64_t leading_ = 1, own_rows_ = 0, own_columns_ = 0;
   threads::ThreadedArray<double> a_, u_;

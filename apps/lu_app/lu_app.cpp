@@ -86,12 +86,12 @@ Status factor(LuFactorisation& factors, const LuProblem& problem, const LuReques
 // `blas`: null for the golden copy. `device`: null for none.
 Result<LuSolution> solve(const LuProblem& problem, const LuRequest& request, const blas::Blas* blas,
                          lu::UpdateDevice* device, bool checks, Runtime& runtime) {
-  Result<ProcessGrid> grid = ProcessGrid::make(problem.q, runtime);
+  Result<ProcessGrid> grid = ProcessGrid::make(problem.p, problem.q, problem.is_column_major, runtime);
   if (Status s = runtime.agree_on(grid); !s) return s.error();
   const bool is_golden = request.pivoting == LuVariant::Pivoting::golden;
   const auto n = static_cast<double>(problem.n);
   const bool has_tasks = request.pivoting == LuVariant::Pivoting::tiles;
-  const int lookahead = has_tasks ? lu::TiledFactorisation::panels_at_once - 1 : request.lookahead;
+  const int lookahead = has_tasks ? lu::TiledFactorisation::panels_at_once - 1 : problem.lookahead;
   const double bytes = is_golden ? 16 * n * n : LuFactorisation::bytes_of_rank(problem, lookahead);
   if (Status s = runtime.agree(runtime.check_memory(bytes)); !s) return s.error();
   if (is_golden) return solve_golden(problem, request, *grid, runtime);
@@ -139,9 +139,9 @@ json row_of(const LuProblem& problem, const LuRequest& request, const Applicatio
   const std::string_view name = asked.candidate.variant->name;
   const bool is_golden = request.pivoting == LuVariant::Pivoting::golden; // it has neither blocks nor a grid
   const bool has_tasks = request.pivoting == LuVariant::Pivoting::tiles;
-  const std::string kind = is_golden || has_tasks
-                               ? std::string(name)
-                               : fmt::format("WR{}-{}-{}", request.lookahead, request.broadcast, name);
+  const std::string kind = is_golden || has_tasks ? std::string(name)
+                                                  : fmt::format("W{}{}-{}-{}", problem.is_column_major ? 'C' : 'R',
+                                                                problem.lookahead, problem.broadcast, name);
   const std::string outcome = !asked.checks ? "" : solved.residual < request.threshold ? "PASSED" : "FAILED";
   const auto of_blocks = [&](std::int64_t number) { return is_golden ? "" : fmt::format("{}", number); };
   return {kind,
@@ -268,6 +268,9 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
   }
   if (all.back().tasks)
     for (const auto& [name, text] : all.back().tasks->words) answer.push_back({name, text});
+  for (const lu::UnusedLine& each : request->unused)
+    answer.push_back({fmt::format("line {} of the file", each.line),
+                      fmt::format("{} {} changes nothing: {}", each.name, each.values, each.reason)});
   json found = {{"seconds", seconds},
                 {"setup_seconds", setup},
                 {"iterations", 1},
@@ -298,7 +301,7 @@ Result<json> run(const ApplicationRequest& asked, Runtime& runtime) {
 std::vector<application::ProblemShare> shares(std::string_view size) {
   std::int64_t n = 0;
   for (const char c : size) {
-    if (c < '0' || c > '9' || n > 1'000'000) return {};
+    if (c < '0' || c > '9' || n > lu::most_rows) return {};
     n = 10 * n + (c - '0');
   }
   if (n < 2048) return {};
@@ -306,12 +309,6 @@ std::vector<application::ProblemShare> shares(std::string_view size) {
 }
 
 constexpr std::string_view usual[] = {"rows", "tasks", "tournament"};
-
-application::RestartOn restart_on(const ApplicationRequest& request) {
-  const LuVariant& variant = application::variant_of(request.candidate, variants());
-  return variant.pivoting == LuVariant::Pivoting::tiles ? application::RestartOn::nothing
-                                                        : application::RestartOn::same_ranks;
-}
 
 } // namespace
 
@@ -334,7 +331,7 @@ application::Application description() {
       .golden_may_be_chosen = false,
       .by_name_only = measured_by_name(),
       .has_grid = false,
-      .restart_on = &restart_on,
+      .restart_on = [](const ApplicationRequest&) { return application::RestartOn::same_ranks; },
       .stateless_variants = stateless_variants(),
       .run = &run,
   };

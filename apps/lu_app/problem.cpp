@@ -8,6 +8,7 @@
 #include "lu/update_device.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -18,7 +19,7 @@ namespace {
 
 using application::ApplicationOption, application::ApplicationRequest;
 
-constexpr std::int64_t most_rows = 1'000'000, most_rows_of_golden = 8192;
+constexpr std::int64_t most_rows_of_golden = 8192;
 
 const Parameter block{.name = "block",
                       .meaning = "rows and columns of a block (NB)",
@@ -26,12 +27,11 @@ const Parameter block{.name = "block",
                       .min = 1,
                       .max = 4096,
                       .tuning_values = {64, 128, 192}};
-// Panels under way are one more: a transport tells 16 calls apart (transport/transport.hpp).
 const Parameter lookahead{.name = "lookahead",
                           .meaning = "panels that are factored and sent before the rest of the matrix is updated",
                           .symbol = "N",
                           .min = 0,
-                          .max = 8,
+                          .max = lu::most_lookahead,
                           .of_ranks = true};
 const Parameter static_share{.name = "static_share",
                              .meaning = "part of the operations whose tasks belong to a thread beforehand",
@@ -44,16 +44,18 @@ const Parameter group{.name = "group",
                       .symbol = "N",
                       .min = 1,
                       .max = 1024};
-constexpr std::int64_t usual_block = 96, usual_share = 75, usual_group = 4;
-const TakenParameter of_factorisations[] = {{&block, usual_block}, {&lookahead, 1}};
+constexpr std::int64_t usual_block = 96, usual_lookahead = 1, usual_share = 75, usual_group = 4;
+constexpr std::string_view usual_broadcast = "chain";
+const TakenParameter of_factorisations[] = {{&block, usual_block}, {&lookahead, usual_lookahead}};
 const TakenParameter of_mixture[] = {{&block, usual_block}, {&static_share, usual_share}, {&group, usual_group}};
 const TakenParameter of_static_part[] = {{&block, usual_block}, {&group, usual_group}};
 const TakenParameter of_dynamic_part[] = {{&block, usual_block}, {&group, 1}};
 
 constexpr ApplicationOption rows[] = {
-    {"file", "an HPL.dat with lists of N, NB, P and Q", "FILE", "", {}, true},
+    {"file", "an HPL.dat with lists of N, NB, P, Q, BCAST and DEPTH", "FILE", "", {}, true},
     {"grid", "grid of ranks, P x Q: 1x2", "PxQ", ""},
-    {"broadcast", "algorithm that sends a panel along a row of the grid: a broadcast of the registry", "NAME", "chain"},
+    {"broadcast", "algorithm that sends a panel along a row of the grid: a broadcast of the registry", "NAME",
+     usual_broadcast},
     {"blas", "BLAS library; empty: the first of OpenBLAS, BLIS, MKL", "PATH", ""},
     {"matrix", "random, as HPL's; growing, Wilkinson's, on which pivots cannot help; singular", "KIND", "random",
      lu::matrix_kinds},
@@ -66,8 +68,8 @@ constexpr ApplicationOption rows[] = {
     {"noise", "detours that take the processor from one thread of a run by tasks, and how often: 30ms/100ms",
      "LENGTH/INTERVAL", ""}};
 
-// Lines of HPL.dat that have N and Q.
-constexpr int line_of_sizes = 6, line_of_grids = 12;
+// Lines of HPL.dat that have N, Q, BCAST and DEPTH.
+constexpr int line_of_sizes = 6, line_of_grids = 12, line_of_broadcasts = 23, line_of_depths = 25;
 
 Status fits(const LuProblem& each, std::int32_t ranks) {
   const auto place = [&](int line) { return each.file.empty() ? "" : fmt::format("{}:{}: ", each.file, line); };
@@ -83,10 +85,52 @@ Status fits(const LuProblem& each, std::int32_t ranks) {
   return Nothing{};
 }
 
-Result<std::vector<LuProblem>> problems_of_file(const std::string& file, double& threshold) {
+std::int64_t given_or(const ApplicationRequest& request, const Parameter& parameter, std::int64_t usual) {
+  const auto it = request.candidate.parameters.find(parameter.name);
+  return it == request.candidate.parameters.end() ? usual : it->second;
+}
+
+// What --set and the file both say.
+Status refuse_beside_file(const ApplicationRequest& request, const lu::HplInput& input) {
+  if (!request.option("grid").empty())
+    return wrong_value("grid has no effect beside a file", request.option("grid"), "leave it out");
+  if (const std::int64_t value = given_or(request, block, usual_block); value != usual_block)
+    return wrong_value("block has no effect beside a file, which has NB", value, "leave it out");
+  if (const std::int64_t value = given_or(request, lookahead, usual_lookahead);
+      value != usual_lookahead && !input.depths.empty())
+    return wrong_value("lookahead has no effect beside a file that has DEPTH", value, "leave it out");
+  if (const std::string& name = request.option("broadcast"); name != usual_broadcast && !input.broadcasts.empty())
+    return wrong_value("broadcast has no effect beside a file that has BCAST", name, "leave it out");
+  return Nothing{};
+}
+
+// One value where the file has none, or where the variant takes none.
+template <class Value>
+std::vector<Value> values_of(std::vector<Value> of_file, Value usual, bool is_taken) {
+  if (of_file.empty() || !is_taken) return {usual};
+  return of_file;
+}
+
+// Sets the threshold and the unused lines of the request, too.
+Result<std::vector<LuProblem>> problems_of_file(const ApplicationRequest& request, const std::string& file,
+                                                LuRequest& made) {
   const std::string text = TRY(read_text(file, {"HPL.dat", 1 << 20, "check the path"}));
   const lu::HplInput input = TRY(lu::parse_hpl_dat(text, file));
-  threshold = input.threshold;
+  if (Status s = refuse_beside_file(request, input); !s) return s.error();
+  made.threshold = input.threshold;
+  made.unused = input.unused;
+  const bool is_golden = made.pivoting == LuVariant::Pivoting::golden;
+  const bool takes_lookahead = !is_golden && made.pivoting != LuVariant::Pivoting::tiles;
+  const char* const of_golden = "the golden copy sends nothing";
+  if (is_golden && !input.broadcasts.empty())
+    made.unused.push_back(
+        {line_of_broadcasts, "BCAST", fmt::format("{}", fmt::join(input.broadcasts, " ")), of_golden});
+  if (!takes_lookahead && !input.depths.empty())
+    made.unused.push_back({line_of_depths, "DEPTH", fmt::format("{}", fmt::join(input.depths, " ")),
+                           is_golden ? of_golden : "tasks look as far ahead as their memory goes"});
+  std::ranges::stable_sort(made.unused, {}, &lu::UnusedLine::line);
+  const auto depths = values_of(input.depths, given_or(request, lookahead, usual_lookahead), takes_lookahead);
+  const auto broadcasts = values_of(input.broadcasts, std::string_view(request.option("broadcast")), !is_golden);
   for (const auto& [p, q] : input.grids)
     if (const auto& [first_p, first_q] = input.grids[0]; std::int64_t{p} * q != std::int64_t{first_p} * first_q)
       return wrong_value(fmt::format("{}:{}: all grids must have as many ranks", file, line_of_grids),
@@ -95,18 +139,18 @@ Result<std::vector<LuProblem>> problems_of_file(const std::string& file, double&
   std::vector<LuProblem> problems;
   for (const auto& [p, q] : input.grids)
     for (const std::int64_t n : input.sizes)
-      for (const std::int64_t nb : input.blocks) {
-        if (n > most_rows)
-          return wrong_value(fmt::format("{}:{}: N must be at most {}", file, line_of_sizes, most_rows), n);
-        problems.push_back({n, std::min(nb, n), p, q, file});
-      }
+      for (const std::int64_t nb : input.blocks)
+        for (const std::int64_t depth : depths)
+          for (const std::string_view broadcast : broadcasts)
+            problems.push_back({n, std::min(nb, n), p, q, input.is_column_major, static_cast<int>(depth),
+                                std::string(broadcast), file});
   return problems;
 }
 
 Result<LuProblem> problem_of_line(const ApplicationRequest& request, std::int32_t ranks) {
   LuProblem problem;
-  if (!read_number(request.size, problem.n) || problem.n < 1 || problem.n > most_rows)
-    return wrong_value(fmt::format("the size must be a number of rows from 1 to {}", most_rows),
+  if (!read_number(request.size, problem.n) || problem.n < 1 || problem.n > lu::most_rows)
+    return wrong_value(fmt::format("the size must be a number of rows from 1 to {}", lu::most_rows),
                        fmt::format("'{}'", request.size));
   std::tie(problem.p, problem.q) = lu::usual_grid(ranks);
   if (std::string_view text = request.option("grid"); !text.empty()) {
@@ -198,8 +242,8 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
   made.noise = TRY(tasks::parse_noise_pattern(request.option("noise"), "noise"));
   if (made.pivoting != LuVariant::Pivoting::tiles && made.noise.length > 0)
     return not_applicable(fmt::format("{} takes no noise", variant.name), {}, "leave it out, or use --variant tasks");
-  made.broadcast = request.option("broadcast");
-  (void)TRY(Registry::standard().find(CollectiveKind::bcast, made.broadcast));
+  const std::string& broadcast = request.option("broadcast");
+  (void)TRY(Registry::standard().find(CollectiveKind::bcast, broadcast));
   made.blas = request.option("blas");
   made.matrix = static_cast<lu::MatrixKind>(std::ranges::find(lu::matrix_kinds, request.option("matrix")) -
                                             lu::matrix_kinds.begin());
@@ -207,6 +251,9 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
     return wrong_value("seed must be a number from 0 on", fmt::format("'{}'", request.option("seed")));
   made.nodes = TRY(node_wishes(request));
   made.device = request.option("device");
+  if (!made.device.empty() && made.pivoting == LuVariant::Pivoting::tiles)
+    return not_applicable(fmt::format("{} takes no device", variant.name), made.device,
+                          "leave it out, or use --variant rows");
   if (!made.device.empty() && made.device != "gpu") (void)TRY(lu::parse_processors(made.device));
   made.noise.seed = made.seed;
   const ParameterValues& given = request.candidate.parameters;
@@ -216,22 +263,20 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
     (made.split.static_share > 0 ? made.split.static_group : made.split.dynamic_group) = it->second;
   const std::string& file = request.option("file");
   if (!file.empty()) {
-    if (!request.option("grid").empty())
-      return wrong_value("grid has no effect beside a file", request.option("grid"), "leave it out");
-    if (const auto it = given.find("block"); it != given.end() && it->second != usual_block)
-      return wrong_value("block has no effect beside a file, which has NB", it->second, "leave it out");
-    made.problems = TRY(problems_of_file(file, made.threshold));
+    made.problems = TRY(problems_of_file(request, file, made));
   } else {
     made.problems = {TRY(problem_of_line(request, ranks))};
+    made.problems[0].broadcast = broadcast;
     if (made.pivoting == LuVariant::Pivoting::tiles && request.option("grid").empty())
       std::tie(made.problems[0].p, made.problems[0].q) = std::tuple(1, ranks);
   }
-  if (const auto it = given.find("lookahead"); it != given.end()) made.lookahead = static_cast<int>(it->second);
   if (made.pivoting == LuVariant::Pivoting::golden && (made.nodes.any() || !made.device.empty()))
     return not_applicable("the golden copy takes no speeds, no groups and no device", {}, "use --variant rows");
   for (LuProblem& each : made.problems) {
-    if (const auto it = given.find("block"); it != given.end() && each.file.empty())
+    if (const auto it = given.find(block.name); it != given.end() && each.file.empty())
       each.block = std::min(it->second, each.n);
+    if (const auto it = given.find(lookahead.name); it != given.end() && each.file.empty())
+      each.lookahead = static_cast<int>(it->second);
     if (Status s = fits(each, ranks); !s) return s.error();
     if (made.pivoting == LuVariant::Pivoting::golden && each.n > most_rows_of_golden)
       return not_applicable(fmt::format("the golden copy takes at most {} rows", most_rows_of_golden), each.n);

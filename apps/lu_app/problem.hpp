@@ -3,6 +3,7 @@
 
 #include "application/application.hpp"
 #include "application/request.hpp"
+#include "lu/hpl_dat.hpp"
 #include "lu/test_matrix.hpp"
 #include "lu/tiled.hpp"
 #include "tasks/injected_noise.hpp"
@@ -32,8 +33,11 @@ std::span<const application::ApplicationOption> option_rows();
 // One factorisation.
 struct LuProblem {
   std::int64_t n = 0, block = 96;
-  std::int32_t p = 1, q = 1; // the grid of ranks
-  std::string file;          // HPL.dat, if it is from one
+  std::int32_t p = 1, q = 1;       // the grid of ranks
+  bool is_column_major = false;    // ranks follow each other down the columns of the grid
+  int lookahead = 1;               // panels that are factored ahead
+  std::string broadcast = "chain"; // of panels: an algorithm of the registry
+  std::string file = {};           // HPL.dat, if it is from one
 };
 
 // What the user says of unequal nodes.
@@ -51,14 +55,13 @@ struct LuRequest {
   LuVariant::Runner runner = LuVariant::Runner::own;
   lu::TiledFactorisation::Split split; // of tasks
   tasks::NoisePattern noise;
-  int lookahead = 1;
-  std::string broadcast; // an algorithm of the registry
-  std::string blas;      // path
-  std::string device;    // gpu, processors, or empty: none
-  NodeWishes nodes;      // where they are unequal
+  std::string blas;   // path
+  std::string device; // gpu, processors, or empty: none
+  NodeWishes nodes;   // where they are unequal
   lu::MatrixKind matrix = lu::MatrixKind::random;
   std::uint64_t seed = 1;
   double threshold = 16;
+  std::vector<lu::UnusedLine> unused; // of the file
 };
 
 // Error: those of the values and of the file; a problem that does not fit the ranks. Local, the same on all ranks that

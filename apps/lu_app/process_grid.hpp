@@ -1,4 +1,4 @@
-// The P x Q grid of ranks: rank p Q + q is in row p and column q, as in HPL's row-major mapping.
+// The P x Q grid of ranks: in row p and column q is rank p Q + q, or by columns rank q P + p, as in HPL's mappings.
 #pragma once
 
 #include "application/runtime.hpp"
@@ -14,7 +14,8 @@ struct ProcessGrid {
   std::unique_ptr<application::SubCommunicator> row, column;
 
   // Collective.
-  static Result<ProcessGrid> make(std::int32_t columns, application::Runtime& runtime);
+  static Result<ProcessGrid> make(std::int32_t rows, std::int32_t columns, bool is_column_major,
+                                  application::Runtime& runtime);
 };
 
 // The pivots of a panel of some width among the processes of a column.
@@ -32,6 +33,15 @@ class PivotsOverRanks final : public lu::ColumnOfProcesses {
     std::int64_t width;
     const blas::Blas* blas;
   };
+  using Combine = void (*)(std::int64_t width, const blas::Blas& blas, const double* left, const double* right,
+                           double* target);
+  // As a transport calls it.
+  template <Combine combine>
+  static void combine_records(const void* context, const void* left, const void* right, void* target, std::int64_t) {
+    const auto& of = *static_cast<const Context*>(context);
+    combine(of.width, *of.blas, static_cast<const double*>(left), static_cast<const double*>(right),
+            static_cast<double*>(target));
+  }
   application::SubCommunicator& column_;
   Context of_candidates_;
 };

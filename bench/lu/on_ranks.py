@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """lu on several ranks of this machine: depths of look-ahead, and schedules of tasks without and with noise, each in
-interleaved rounds of one launch; and depths of look-ahead as simulate app lu predicts them on other machines.
+interleaved rounds of one launch; HPL's broadcasts of panels, a launch each by turns; and depths and broadcasts as
+simulate app lu predicts them on other machines.
 
-    .venv/bin/python bench/lu/on_ranks.py [--size 4000] [--rounds 5] [--parts lookahead,predicted,tasks,noise]
+    .venv/bin/python bench/lu/on_ranks.py [--size 4000] [--rounds 5] [--parts lookahead,predicted,tasks,noise,...]
 
 One thread a rank, Open MPI. Seconds are medians; a ratio is the median over rounds of the time over that of the first
 row in the same round, with its range.
@@ -33,6 +34,7 @@ ROWS = ("rows", {"block": 96, "lookahead": 1})
 NOISE = "30ms/100ms"
 PREDICTED = (("fugaku", "4x4x4", 1, 20_000), ("reedbush-u", "16", 4, 20_000))
 PREDICTED_DEPTHS = (1, 0, 2, 4, 8)
+BROADCASTS = ("chain", "chain_modified", "two_chains", "two_chains_modified", "long", "long_modified")
 
 
 Rows = list[tuple[str, dict[str, int]]]
@@ -89,13 +91,54 @@ def predicted(asked: argparse.Namespace) -> None:
             print(f"| {machine}, {rows} rows, {grid[0]}x{grid[1]} | {ratios} |")
 
 
+def broadcasts(asked: argparse.Namespace) -> None:
+    """`broadcast` is an option of the problem, so each has a launch of its own in every round."""
+    application = catalogue.find("lu")
+    candidate = catalogue.AppCandidate(ROWS[0], tuple(sorted(ROWS[1].items())))
+    seconds: dict[str, list[float]] = {name: [] for name in BROADCASTS}
+    for _ in range(asked.rounds):
+        for name in BROADCASTS:
+            options = {"grid": "1x4", "broadcast": name}
+            problem = launches.AppProblem(application, str(asked.size), options, "", most_iterations=1)
+            found = launches.run(problem, [candidate], launches.Resources(4, 1, mpi.choose("openmpi")), check=False)
+            seconds[name].append(found.results[0]["seconds"])
+    print(f"\n4 ranks, 1x4, {asked.rounds} rounds:\n\n| | seconds | / the first | range |\n|---|---|---|---|")
+    for name, own in seconds.items():
+        ratios = [mine / first for mine, first in zip(own, seconds[BROADCASTS[0]])]
+        print(f"| {name} | {median(own):.3f} | {median(ratios):.3f} | {min(ratios):.3f} to {max(ratios):.3f} |")
+
+
+def predicted_broadcasts(asked: argparse.Namespace) -> None:
+    rates = lu_prediction.measure(lu_prediction.LuQuestion(3000, 96, None), 60)
+    print(f"\n| predicted, over chain | {' | '.join(BROADCASTS)} |\n|---|{'---|' * len(BROADCASTS)}")
+    for machine, shape, each, rows in PREDICTED:
+        job = simulation.on(machines.load(machine), Ranks(shape, None, each))
+        ranks = job.rank_space.ranks
+        for grid in (lu_prediction.grid_of(lu_prediction.LuQuestion(rows, 96, None), ranks), (1, ranks)):
+            times = [
+                lu_prediction.predicted(
+                    lu_prediction.LuQuestion(rows, 96, grid, "recurrence", broadcast=name), rates, job, "flow", [1.0]
+                )["seconds"]
+                for name in BROADCASTS
+            ]
+            ratios = " | ".join(f"{time / times[0]:.3f}" for time in times)
+            print(f"| {machine}, {rows} rows, {grid[0]}x{grid[1]} | {ratios} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--parts", default="lookahead,predicted,tasks,noise")
+    parser.add_argument("--parts", default="lookahead,predicted,tasks,noise,broadcasts,predicted_broadcasts")
     asked = parser.parse_args()
-    parts = {"lookahead": lookahead, "tasks": tasks, "noise": noise, "predicted": predicted}
+    parts = {
+        "lookahead": lookahead,
+        "tasks": tasks,
+        "noise": noise,
+        "predicted": predicted,
+        "broadcasts": broadcasts,
+        "predicted_broadcasts": predicted_broadcasts,
+    }
     for part in asked.parts.split(","):
         parts[part](asked)
 

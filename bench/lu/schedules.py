@@ -5,9 +5,9 @@
 
 A part is one launch, whose variants take turns in the same processes. `noisy` and `quiet`: the mixture beside both pure
 schedules, OpenMP and oneTBB; `quiet` also beside the variant rows, whose BLAS library has all threads. `wide`: the same
-with as many columns in a dynamic update as in a static one. `shares`: the mixture by its static share, each beside the
-dynamic schedule. Seconds are the medians of the rounds; a ratio is the median over rounds of the time over that of the
-first row in the same round, with its range.
+with as many columns in a dynamic update as in a static one. `sweep`: the mixture by its static share, with noise and
+without, and the share that `--variant auto` finds. Seconds are the medians of the rounds; a ratio is the median over
+rounds of the time over that of the first row in the same round, with its range.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from statistics import median
+
+from kumihimo.app import catalogue, launches
 
 ROOT = Path(__file__).resolve().parents[2]
 KUMIHIMO = ROOT / ".venv/bin/kumihimo"
 SCHEDULES = "tasks,tasks_static,tasks_dynamic,tasks_openmp,tasks_tbb"
-SHARES = (25, 50, 75, 90)
+SHARES = (75, 0, 25, 50, 90, 100)  # the first is the default
 
 
 def launch(asked: argparse.Namespace, variants: str, *settings: str) -> list[dict]:
@@ -75,14 +78,46 @@ def wide(asked: argparse.Namespace) -> None:
     table(f"Wide dynamic updates, with noise, {asked.noise}", rows, rows[0], asked)
 
 
-def shares(asked: argparse.Namespace) -> None:
-    for share in SHARES:
-        mixture = launch(asked, "tasks", f"noise={asked.noise}", f"static_share={share}")
-        dynamic = launch(asked, "tasks_dynamic", f"noise={asked.noise}")
-        table(f"Share {share} %, with noise, {asked.noise}", mixture + dynamic, mixture[0], asked)
+def sweep(asked: argparse.Namespace) -> None:
+    """All shares take turns in one launch."""
+    application = catalogue.find("lu")
+    parameters = application.defaults("tasks")
+    candidates = [
+        catalogue.AppCandidate("tasks", tuple(sorted({**parameters, "static_share": share}.items())))
+        for share in SHARES
+    ]
+    for noise in (asked.noise, ""):
+        problem = launches.AppProblem(
+            application, str(asked.size), {"noise": noise} if noise else {}, "", most_iterations=1
+        )
+        alone = launches.Resources(1, asked.threads, None)
+        runs = launches.run(problem, candidates, alone, turns=asked.rounds, check=False, in_order=True).results
+        rows = [
+            {
+                "variant": "tasks",
+                "parameters": {"static_share": share},
+                "seconds_of_runs": [run["seconds"] for run in runs if run["parameters"]["static_share"] == share],
+            }
+            for share in SHARES
+        ]
+        table(f"Static share, {f'with noise, {noise}' if noise else 'without noise'}", rows, rows[0], asked)
+        print(f"\n`--variant auto --set block=96` chose: {chosen(asked, noise)}.", flush=True)
 
 
-PARTS = {"noisy": noisy, "quiet": quiet, "wide": wide, "shares": shares}
+def chosen(asked: argparse.Namespace, noise: str) -> str:
+    """What the tuner finds, and the best of each share that it tried."""
+    command = [str(KUMIHIMO), "app", "lu", "--size", str(asked.size), "--threads", str(asked.threads), "--json"]
+    command += ["--variant", "auto", "--set", "block=96", *(["--set", f"noise={noise}"] if noise else [])]
+    with tempfile.TemporaryDirectory() as folder:  # no choice of before
+        environment = dict(os.environ) | {"KUMIHIMO_WISDOM_FOLDER": folder}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        raise SystemExit(f"schedules.py: {' '.join(command)} ended with {done.returncode}: {done.stderr[-800:]}")
+    (made,) = json.loads(done.stdout)["choices"]
+    return name_of(made)
+
+
+PARTS = {"noisy": noisy, "quiet": quiet, "wide": wide, "sweep": sweep}
 
 
 def main() -> int:

@@ -5,6 +5,10 @@ The rules of LU factorisations that predictions share with the application.
 from collections.abc import Sequence
 
 
+MOST_ROWS: int = 100000000
+
+PANELS_OF_TASKS: int = 4
+
 def usual_grid(processes: int) -> tuple[int, int]:
     """P x Q with P <= Q and P as large as possible."""
 
@@ -87,6 +91,26 @@ class PipelineQuestion:
 
     @speeds.setter
     def speeds(self, arg: Sequence[float], /) -> None: ...
+
+    @property
+    def tournament(self) -> bool: ...
+
+    @tournament.setter
+    def tournament(self, arg: bool, /) -> None: ...
+
+    @property
+    def tasks(self) -> bool: ...
+
+    @tasks.setter
+    def tasks(self, arg: bool, /) -> None: ...
+
+    def add_send(self, process: int, share: float) -> None:
+        """
+        The next message of the broadcast of a panel; without any it goes along a chain.
+        """
+
+    def add_wait(self, process: int, message: int) -> None:
+        """The process goes on when it has this message."""
 
 class PipelineTimes:
     @property

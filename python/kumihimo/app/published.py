@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kumihimo.app.hybrid_machine import STRONG_ROWS
 from kumihimo.text.errors import did_you_mean, wrong_value
 
 
@@ -94,6 +95,15 @@ CASES = (
         size="",
         settings=("nodes=4+4,4+8,4+12,4+16",),
         source="Shi et al., Cluster'13: the numbers of nodes",
+    ),
+    PublishedCase(
+        name="hybrid-strong",
+        application="lu",
+        summary="HPL of 100,000 rows on 4 nodes with GPUs and 4, 8, 12 and 16 without",
+        machine="hybrid-cluster",
+        size=str(STRONG_ROWS),
+        settings=("nodes=4+4,4+8,4+12,4+16",),
+        source="Shi et al., Cluster'13: the numbers of rows and nodes",
     ),
 )
 

@@ -32,7 +32,7 @@ def command(
     grid: option("--grid GRID", "Grid of ranks: 14x10x6 [default: the ranks' nearest factors].") = None,
     preconditioner: option("--preconditioner NAME", "Preconditioner [default: the application's first].") = None,
     algorithm: option("--algorithm -a NAME", "Algorithm of the reductions.") = "recursive_doubling",
-    variant: option("--variant -v NAME", "Variant of hartree-fock [default: shells] or fft3d [default: fused].") = None,
+    variant: option("--variant -v NAME", "Variant of hartree-fock, lu or fft3d [default: shells, rows, fused].") = None,
     settings: option(
         "--set NAME=VALUE",
         "Option or parameter of hartree-fock (basis=6-31g), lu (block=192), fft3d (at_once=8) or a case; "
@@ -106,9 +106,8 @@ def command(
         from kumihimo.cli import simulate_fft3d, simulate_lu
         from kumihimo.cli.simulate_measured import MeasuredRequest
 
-        refuse(application, {**of_solvers, "--algorithm": algorithm != "recursive_doubling"})
-        if application == lu_prediction.LU or case is not None:
-            refuse(application, {"--variant": variant})
+        of_solvers["--algorithm"] = algorithm != "recursive_doubling"
+        refuse(application, {**of_solvers, "--variant": None if case is None else variant})
         measured = MeasuredRequest(application, machine, asked_ranks, size, settings or [], speed, model, variant)
         if case is not None:
             return simulate_published.run(simulate_published.named(case, measured, out), as_json)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kumihimo import _machine
 from kumihimo.app import catalogue, lu_prediction
 from kumihimo.app.core_speed import CoreSpeed, peak_here
@@ -11,19 +13,19 @@ from kumihimo.cli.simulate_measured import LIMIT_SECONDS, MeasuredRequest
 from kumihimo.collectives.arguments import Ranks
 from kumihimo.predict import simulation
 from kumihimo.text.errors import wrong_value
-from kumihimo.text.quantities import seconds_text, share_text
+from kumihimo.text.quantities import bytes_text, seconds_text, share_text
 
 COLUMNS = ("ranks>", "grid>", "time>", "GFLOPS>", "of updates>", "computing>", "uneven>", "waiting>")
 
 
 def run(request: MeasuredRequest, as_json: bool) -> None:
     model = request.checked_model()
-    asked = lu_prediction.question(request.size, catalogue.settings_of(list(request.settings)))
+    asked = lu_prediction.question(request.size, catalogue.settings_of(list(request.settings)), request.variant)
     if asked.peaks:
         return run_unequal(request, asked, model, as_json)
-    jobs = request.jobs(alone=asked.grid is not None)
+    jobs, left_out = with_memory(asked, request.jobs(alone=asked.grid is not None))
     for job in jobs:
-        lu_prediction.check(asked, job.rank_space.ranks)
+        lu_prediction.check(asked, job.rank_space.ranks, lu_prediction.nodes_of_row(asked, job.rank_space))
     speed = request.speed_of_core(jobs)
     rates = lu_prediction.measure(asked, LIMIT_SECONDS)
 
@@ -31,7 +33,20 @@ def run(request: MeasuredRequest, as_json: bool) -> None:
         return [lu_prediction.predicted(asked, rates, job, model, [speed.speed]) for job in jobs]
 
     results = progress.run_interruptible(work)
-    return show(asked, rates, results, speed.text(results[-1]["machine"]), speed.measured(), as_json)
+    return show(asked, rates, results, speed.text(results[-1]["machine"]), speed.measured(), as_json, left_out)
+
+
+def with_memory(asked: LuQuestion, jobs: Sequence[_machine.Job]) -> tuple[list[_machine.Job], str]:
+    """The jobs that have memory for the matrix, the last one in any case; and what is said of the others."""
+    fitting = [job for job in jobs if lu_prediction.has_memory(asked, job)]
+    least = len(jobs) - len(fitting)
+    size = bytes_text(lu_prediction.matrix_bytes(asked))
+    if not fitting:
+        return [jobs[-1]], f"the matrix of {size} is larger than the memory of all nodes, {jobs[-1].slots.nodes:,}"
+    if not least:
+        return fitting, ""
+    most = max(job.slots.nodes for job in jobs if not lu_prediction.has_memory(asked, job))
+    return fitting, f"left out: numbers of nodes up to {most:,}, whose memory is smaller than the matrix of {size}"
 
 
 def run_unequal(request: MeasuredRequest, asked: LuQuestion, model: str, as_json: bool) -> None:
@@ -40,7 +55,7 @@ def run_unequal(request: MeasuredRequest, asked: LuQuestion, model: str, as_json
         raise wrong_value("--speed has no effect beside --set speeds=...", request.speed, "leave it out")
     loaded = machines.load(request.machine)
     job, processes, rule = unequal_job(loaded, request.ranks, asked)
-    lu_prediction.check(asked, sum(processes))
+    lu_prediction.check(asked, sum(processes), lu_prediction.nodes_of_row(asked, job.rank_space))
     here = peak_here()
     rates = lu_prediction.measure(asked, LIMIT_SECONDS)
     speeds = lu_prediction.speeds_of_ranks(asked.peaks, processes, here)
@@ -62,14 +77,28 @@ def unequal_job(machine: _machine.Machine, ranks: Ranks, asked: LuQuestion) -> t
     return _machine.Job.with_node_sizes(part, processes), processes, rule
 
 
-def show(asked: LuQuestion, rates: LuRates, results: list[dict], speed_text: str, extra: dict, as_json: bool) -> None:
+def show(
+    asked: LuQuestion,
+    rates: LuRates,
+    results: list[dict],
+    speed_text: str,
+    extra: dict,
+    as_json: bool,
+    left_out: str = "",
+) -> None:
+    """`left_out`: a line on rows that are not there."""
     last = results[-1]
     measured = {**rates.measured(), **extra}
-    assumed = lu_prediction.assumed(speed_text, last["panels"])
+    assumed = lu_prediction.assumed(asked, speed_text, last["panels"])
     if as_json:
-        return output.print_json({"results": results, "measured": measured, "assumed": assumed, **output.own_cost()})
+        told = {"left_out": left_out} if left_out else {}
+        members = {"results": results, **told, "measured": measured, "assumed": assumed}
+        return output.print_json({**members, **output.own_cost()})
     place = f"{last['machine']} {last['shape']}".strip()
-    output.print_line(f"LU of {asked.rows} rows in blocks of {asked.block} on {place}, model {last['model']}")
+    variant = "" if asked.variant == lu_prediction.VARIANT else f", variant {asked.variant}"
+    output.print_line(f"LU of {asked.rows} rows in blocks of {asked.block} on {place}, model {last['model']}{variant}")
+    if left_out:
+        output.print_line(left_out)
     if "processes" in last:
         output.print_line(last["processes"])
     print()

@@ -29,7 +29,7 @@ class MeasuredRequest:
     settings: Sequence[str]
     speed: str | None
     model: str | None
-    variant: str | None = None  # of fft3d
+    variant: str | None = None
 
     def checked_model(self) -> str:
         model = self.model or "flow"

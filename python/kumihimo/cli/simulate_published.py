@@ -96,7 +96,7 @@ def hpl(asked: CaseRequest, as_json: bool) -> None:
         ("time", seconds_text(result["seconds"])),
         ("share of peak", share_text(result["share_of_peak"])),
     ]
-    assumed = [*case.notes, *lu_prediction.assumed(speed.text(job.machine.name), result["panels"])]
+    assumed = [*case.notes, *lu_prediction.assumed(question, speed.text(job.machine.name), result["panels"])]
     show(asked, [result], rows, measured_text(measured), measured, assumed, as_json)
 
 
@@ -214,7 +214,7 @@ def hybrid(asked: CaseRequest, as_json: bool) -> None:
 
     def work() -> list[dict]:
         of = hybrid_machine.HybridMachine(machine, rates)
-        return [of.result(nodes) for nodes in all_nodes]
+        return [of.result(nodes, int(case.size) if case.size else None) for nodes in all_nodes]
 
     results = progress.run_interruptible(work)
     measured = {**rates.measured(), "peak_gflops": here * 1e-9}
@@ -222,6 +222,7 @@ def hybrid(asked: CaseRequest, as_json: bool) -> None:
         "updates of either kind of node are as fast as 16 and 64 of them alone reached, by the same recurrence",
         "panels cost beside updates what they cost here; the network and the memory are assumed (machine file)",
         "all processes have equal parts, so those of the slower kind set the pace",
+        hybrid_machine.PEAK_EXCEEDED,
     ]
     if as_json:
         return as_members(asked, results, measured, assumed)

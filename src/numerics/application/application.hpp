@@ -72,7 +72,7 @@ struct Application {
   // Variants that have the same bits with the option `reproducible`: what --variant auto tries with it. None: all.
   std::span<const std::string_view> reproducible_variants = {};
   // What its saved states allow. Null: it saves none.
-  RestartOn (*restart_on)(const ApplicationRequest& request) = nullptr;
+  RestartOn (*restart_on)(const ApplicationRequest& request) = nullptr; // not asked of a stateless variant
   std::span<const std::string_view> stateless_variants = {}; // of one that saves states: variants that save none
   // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the
   // request's values; of the run.

@@ -54,7 +54,9 @@ RunIdentity identity_of(const ApplicationTask& task, const ApplicationRequest& r
   const Application& application = *request.application;
   RunIdentity found;
   found.application = application.name;
-  if (application.restart_on) found.restart_on = application.restart_on(request);
+  const auto& stateless = application.stateless_variants;
+  const bool is_stateless = std::ranges::find(stateless, request.candidate.variant->name) != stateless.end();
+  if (application.restart_on && !is_stateless) found.restart_on = application.restart_on(request);
   json problem = {{"version", KUMIHIMO_VERSION},
                   {"--size", request.size},
                   {"--tolerance", request.tolerance},

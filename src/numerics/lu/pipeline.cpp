@@ -23,7 +23,14 @@ class Pipeline {
       : of_(question), rows_{question.rows, question.block, question.p}, columns_{question.rows + 1, question.block,
                                                                                   question.q},
         speed_(static_cast<std::size_t>(question.q), 1.0), ready_(speed_.size()), work_(speed_.size()),
-        link_free_(speed_.size()), came_(static_cast<std::size_t>(question.lookahead + 1) * speed_.size()) {
+        link_free_(speed_.size()), has_(speed_.size()), events_(question.broadcast),
+        came_(static_cast<std::size_t>(question.lookahead + 1) * speed_.size()) {
+    if (events_.empty())
+      for (std::int32_t k = 1; k < question.q; ++k) {
+        events_.push_back({.process = k - 1});
+        events_.push_back({.process = k, .sends = false, .message = k - 1});
+      }
+    arrived_.resize(events_.size());
     if (of_.speeds.empty()) return;
     std::fill(speed_.begin(), speed_.end(), of_.speeds[0]);
     for (std::size_t q = 0; q < speed_.size(); ++q) speed_[q] = of_.speeds[q];
@@ -62,9 +69,20 @@ class Pipeline {
   }
   double panel_seconds(std::int64_t b, std::int32_t q) const {
     const auto width = static_cast<double>(rows_.block_size(b)), rows = static_cast<double>(most_rows(b));
-    const double pivot =
-        rounds_of(of_.p) * message(number_bytes * static_cast<double>(pivot_record(rows_.block_size(b))));
-    return rows * width * width / (of_.panel_rate * speed_[static_cast<std::size_t>(q)]) + width * pivot;
+    return rows * width * width / (of_.panel_rate * speed_[static_cast<std::size_t>(q)]) +
+           pivot_seconds(rows_.block_size(b));
+  }
+  // An exchange for every pivot; in a tournament one for all, of which every round factors the rows of two processes.
+  double pivot_seconds(std::int64_t width) const {
+    const int rounds = rounds_of(of_.p);
+    const auto w = static_cast<double>(width);
+    if (!of_.tournament) return w * rounds * message(number_bytes * static_cast<double>(pivot_record(width)));
+    const std::int64_t record = of_.tasks ? tournament_record(width) : candidate_record(width);
+    const double combining = 2 * w * w * w / of_.panel_rate;
+    double seconds = rounds * (message(number_bytes * static_cast<double>(record)) + combining);
+    if (of_.p > 1 && !of_.tasks) // rows of the panel change places afterwards
+      seconds += 2 * (of_.p - 1) * message(number_bytes * std::floor(w * w / of_.p));
+    return seconds;
   }
   double update_seconds(std::int64_t b, std::int32_t q, std::int64_t columns, double rows_below) const {
     const auto width = static_cast<double>(rows_.block_size(b)), count = static_cast<double>(columns);
@@ -93,19 +111,24 @@ class Pipeline {
     pass_on(block, owner);
   }
 
-  // A panel goes from column to column of the grid.
+  // A panel goes from column to column of the grid. has_: when a column has all that it has waited for.
   void pass_on(std::int64_t b, std::int32_t owner) {
     const auto width = static_cast<double>(of_.block);
     const double bytes = number_bytes * (2 + width * (1 + width + static_cast<double>(most_rows(b + 1))));
-    came(b, owner) = ready_[static_cast<std::size_t>(owner)];
-    for (std::int32_t k = 1, at = owner; k < of_.q; ++k) {
-      const std::int32_t to = at + 1 == of_.q ? 0 : at + 1;
-      double& free = link_free_[static_cast<std::size_t>(at)];
-      const double start = std::max(came(b, at), free);
-      free = start + bytes * of_.byte_seconds;
-      came(b, to) = start + message(bytes);
-      at = to;
+    std::fill(has_.begin(), has_.end(), 0.0);
+    has_[static_cast<std::size_t>(owner)] = ready_[static_cast<std::size_t>(owner)];
+    auto next = arrived_.begin();
+    for (const BroadcastEvent& each : events_) {
+      const auto at = static_cast<std::size_t>((owner + each.process) % of_.q);
+      if (!each.sends) {
+        has_[at] = std::max(has_[at], arrived_[static_cast<std::size_t>(each.message)]);
+        continue;
+      }
+      const double start = std::max(has_[at], link_free_[at]);
+      link_free_[at] = start + each.share * bytes * of_.byte_seconds;
+      *next++ = start + message(each.share * bytes);
     }
+    for (std::int32_t q = 0; q < of_.q; ++q) came(b, q) = has_[static_cast<std::size_t>(q)];
   }
   double& came(std::int64_t b, std::int32_t q) {
     return came_[static_cast<std::size_t>(b % (of_.lookahead + 1) * of_.q + q)];
@@ -122,8 +145,10 @@ class Pipeline {
   const PipelineQuestion& of_;
   BlockCyclic rows_, columns_; // columns_ counts the right side
   std::vector<double> speed_;  // of the slowest process of a column
-  std::vector<double> ready_, work_, link_free_;
-  std::vector<double> came_; // of the panels under way
+  std::vector<double> ready_, work_, link_free_, has_;
+  std::vector<BroadcastEvent> events_;
+  std::vector<double> arrived_; // of each message
+  std::vector<double> came_;    // of the panels under way
 };
 
 } // namespace
@@ -140,6 +165,14 @@ Result<PipelineTimes> pipeline(const PipelineQuestion& question) {
   if (const std::int64_t needed = std::int64_t{q.p} * q.q;
       !q.speeds.empty() && static_cast<std::int64_t>(q.speeds.size()) != needed)
     return wrong_value(fmt::format("there must be speeds of {} processes", needed), q.speeds.size());
+  std::int32_t sent = 0;
+  for (const BroadcastEvent& each : q.broadcast) {
+    if (each.process < 0 || each.process >= q.q || !(each.share >= 0) ||
+        (!each.sends && (each.message < 0 || each.message >= sent)))
+      return wrong_value(fmt::format("events of a broadcast must be those of {} processes, a wait after its send", q.q),
+                         fmt::format("process {}, message {} of {}", each.process, each.message, sent));
+    sent += each.sends;
+  }
   return Pipeline(question).run();
 }
 

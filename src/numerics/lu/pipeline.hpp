@@ -10,6 +10,16 @@
 
 namespace kumihimo::lu {
 
+// What a process does in a broadcast along a row: it sends a message, or waits for one. Processes are told by their
+// distance from the one that owns the panel. Those of one process are in the order in which it does them; all messages
+// have numbers in the order of their sends, and each is sent before it is waited for.
+struct BroadcastEvent {
+  std::int32_t process = 0;
+  bool sends = true;
+  double share = 1;         // of a send: of the panel's bytes
+  std::int32_t message = 0; // of a wait
+};
+
 // `speeds`: of each process, rank p Q + q in row p and column q; empty: all are 1.
 struct PipelineQuestion {
   std::int64_t rows = 0, block = 1;
@@ -19,6 +29,9 @@ struct PipelineQuestion {
   double move_seconds = 0;                                   // of a number that changes its row, with speed 1
   double message_seconds = 0, byte_seconds = 0;              // a message: its start, and each byte
   std::vector<double> speeds;
+  std::vector<BroadcastEvent> broadcast; // of a panel; empty: along a chain
+  bool tournament = false;               // one exchange finds all pivots of a panel, not one each
+  bool tasks = false;                    // of a tournament: that exchange brings the displaced rows, too
 };
 
 struct PipelineTimes {
@@ -28,9 +41,10 @@ struct PipelineTimes {
 };
 
 // The processes of a column move in lockstep, because they exchange rows for every panel. So each column of the grid
-// has one time: that of its slowest process with the most rows of any. Panels go along a row in a chain. A link passes
-// one panel after another, and meets no other messages. Time: O(panels (Q + look-ahead)). Errors: a size or a rate is
-// not positive; a negative look-ahead; speeds that are not those of P Q processes.
+// has one time: that of its slowest process with the most rows of any. Panels go along a row by `broadcast`, also
+// while processes compute. A process sends one message after another, and these meet no others. Time: O(panels (Q +
+// messages + look-ahead)). Errors: a size or a rate is not positive; a negative look-ahead; speeds that are not those
+// of P Q processes; events of other processes, or a wait for what was not sent.
 Result<PipelineTimes> pipeline(const PipelineQuestion& question);
 
 } // namespace kumihimo::lu

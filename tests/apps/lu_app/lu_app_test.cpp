@@ -74,20 +74,18 @@ struct Factored {
   std::vector<std::int64_t> pivots;
 };
 Factored factored(std::int32_t p, std::int32_t q, int lookahead, LuVariant::Pivoting pivoting,
-                  const application::CheckpointOptions& checkpoints = {}) {
+                  const application::CheckpointOptions& checkpoints = {}, const std::string& broadcast = "chain") {
   Factored found;
   const auto [status, printed] = run_processes(p * q, false, 5, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
     application::RunIdentity identity{.application = "lu", .restart_on = application::RestartOn::same_ranks};
     identity.of_problem = identity.of_variant = identity.of_ranks = json::object();
     if (Status s = runtime->start_checkpoints(checkpoints, std::move(identity)); !s) return s;
-    const LuProblem problem{.n = 157, .block = 8, .p = p, .q = q, .file = {}};
+    const LuProblem problem{.n = 157, .block = 8, .p = p, .q = q, .lookahead = lookahead, .broadcast = broadcast};
     LuRequest request;
-    request.broadcast = "chain";
     request.pivoting = pivoting;
-    request.lookahead = lookahead;
     std::shared_ptr<const blas::Blas> blas = TRY(blas::Blas::open(with_blas(json::object()).value("blas", ""), "blas"));
-    ProcessGrid grid = TRY(ProcessGrid::make(q, *runtime));
+    ProcessGrid grid = TRY(ProcessGrid::make(p, q, false, *runtime));
     std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
     if (Status s = factors->accept_messages(processes); !s) return s;
     if (Status s = factors->factor(runtime->checkpoints()); !s) return s;
@@ -97,6 +95,19 @@ Factored factored(std::int32_t p, std::int32_t q, int lookahead, LuVariant::Pivo
   });
   EXPECT_TRUE(status.ok()) << status.error().sentence();
   return found;
+}
+
+// HPL's, and others of the registry: a broadcast moves panels, and changes none.
+TEST_F(LuOverRanks, EveryBroadcastHasTheBitsOfAChain) {
+  std::vector<std::string> names(lu::hpl_broadcasts.begin(), lu::hpl_broadcasts.end());
+  for (const char* other : {"binomial", "binomial_in_turn", "double_binary", "linear"}) names.emplace_back(other);
+  for (const auto& [p, q, lookahead] : {std::tuple{1, 2, 1}, {1, 4, 0}, {2, 3, 1}, {1, 7, 3}}) {
+    const Factored plain = factored(p, q, lookahead, LuVariant::Pivoting::rows);
+    ASSERT_EQ(plain.lu.size(), std::size_t{157 * 157});
+    for (const std::string& name : names)
+      EXPECT_EQ(factored(p, q, lookahead, LuVariant::Pivoting::rows, {}, name).lu, plain.lu)
+          << name << " on " << p << "x" << q << ", look-ahead " << lookahead;
+  }
 }
 
 // Every column has the same updates in the same order.
@@ -182,11 +193,10 @@ TEST_F(LuOverRanks, GrowthIsReported) {
 TEST_F(LuOverRanks, AWrongFactorPivotOrSolutionIsFound) {
   const auto [status, printed] = run_processes(4, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    const LuProblem problem{.n = 30, .block = 4, .p = 2, .q = 2, .file = {}};
+    const LuProblem problem{.n = 30, .block = 4, .p = 2, .q = 2, .broadcast = "binomial"};
     LuRequest request;
-    request.broadcast = "binomial";
     std::shared_ptr<const blas::Blas> blas = TRY(blas::Blas::open(with_blas(json::object()).value("blas", ""), "blas"));
-    ProcessGrid grid = TRY(ProcessGrid::make(2, *runtime));
+    ProcessGrid grid = TRY(ProcessGrid::make(2, 2, false, *runtime));
     std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
     if (Status s = factors->accept_messages(processes); !s) return s;
     if (Status s = factors->factor(runtime->checkpoints()); !s) return s;
@@ -245,7 +255,7 @@ TEST_F(LuOverRanks, TasksOfSeveralRanksHaveTheSequentialPivots) {
   for (const char* variant : {"tasks", "tasks_static", "tasks_dynamic"})
     for (const std::int32_t ranks : {2, 3, 5})
       for (const auto& [n, block] : {std::pair{5, 5}, {9, 2}, {50, 8}, {96, 8}, {131, 16}, {131, 3}})
-        for (const char* broadcast : {"chain", "binomial"}) {
+        for (const char* broadcast : {"chain", "long"}) {
           if (n < ranks) continue;
           const json options = {{"noise", "100us/1ms"}, {"seed", "3"}, {"broadcast", broadcast}};
           const Result<json> found = run(task_of(variant, n, options, {{"block", block}}), ranks, seed++);
@@ -296,13 +306,12 @@ Factored factored_by_tasks(std::int32_t p, std::int32_t q, int threads, double s
   const auto [status, printed] = run_processes(p * q, false, 5, [&](Processes& processes) -> Status {
     const threads::TeamSize team(threads);
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    const LuProblem problem{.n = 157, .block = 8, .p = p, .q = q, .file = {}};
+    const LuProblem problem{.n = 157, .block = 8, .p = p, .q = q};
     LuRequest request;
-    request.broadcast = "chain";
     request.pivoting = LuVariant::Pivoting::tiles;
     request.split = {static_share, 2, 1};
     std::shared_ptr<const blas::Blas> blas = TRY(blas::Blas::open(with_blas(json::object()).value("blas", ""), "blas"));
-    ProcessGrid grid = TRY(ProcessGrid::make(q, *runtime));
+    ProcessGrid grid = TRY(ProcessGrid::make(p, q, false, *runtime));
     std::unique_ptr<LuFactorisation> factors = TRY(LuFactorisation::make(problem, request, grid, *blas));
     if (Status s = factors->accept_messages(processes); !s) return s;
     (void)TRY(factor_by_tasks(*factors, problem, request, *blas, processes));
@@ -398,11 +407,13 @@ TEST_F(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
   }
 }
 
+constexpr const char* first_lines =
+    "title\ntitle\nHPL.out output file name\n6 device\n2 Ns\n30 41 Ns\n2 NBs\n4 8 NBs\n";
+
 TEST_F(LuOverRanks, ReadsAListOfProblems) {
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "HPL.dat";
   const auto write = [&](std::string_view grid) {
-    std::ofstream(path) << "title\ntitle\nHPL.out output file name\n6 device\n2 Ns\n30 41 Ns\n2 NBs\n4 8 NBs\n0 PMAP\n"
-                        << grid << "16.0 threshold\n";
+    std::ofstream(path) << first_lines << "0 PMAP\n" << grid << "16.0 threshold\n";
   };
   write("1 grids\n1 Ps\n2 Qs\n");
   json task = task_of("rows", 1, {{"file", path.string()}});
@@ -427,6 +438,36 @@ TEST_F(LuOverRanks, ReadsAListOfProblems) {
   ASSERT_FALSE(more.ok());
   EXPECT_EQ(more.error().sentence(),
             path.string() + ":12: the grid P x Q must have as many ranks as the run, 2 (got 2x2); use --ranks 4");
+}
+
+// PMAP 1, lists of BCAST and DEPTH, and lines that change nothing.
+TEST_F(LuOverRanks, ReadsWhatAFileSaysOfBroadcastsAndDepths) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "HPL-whole.dat";
+  std::ofstream(path) << first_lines
+                      << "1 PMAP\n1 grids\n2 Ps\n3 Qs\n16.0 threshold\n1 #\n2 PFACTs\n1 #\n4 NBMINs\n1 #\n"
+                      << "2 NDIVs\n1 #\n1 RFACTs\n2 #\n4 1 BCASTs\n2 #\n0 2 DEPTHs\n2 SWAP\n64 threshold\n0 L1\n0 U\n"
+                      << "1 Equilibration\n8 alignment\n";
+  const Result<json> found = run(task_of("rows", 1, {{"file", path.string()}}), 6);
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_TRUE((*found)["checked"]["right"]);
+  const json& rows = (*found)["tables"][0]["rows"];
+  ASSERT_EQ(rows.size(), 16u) << "two sizes, blocks, depths and broadcasts";
+  EXPECT_EQ(rows[0][0], "WC0-long-rows");
+  EXPECT_EQ(rows[3][0], "WC2-chain_modified-rows");
+  const std::string answer = (*found)["answer"].dump();
+  EXPECT_NE(answer.find("line 17 of the file\",\"NBMIN 4 changes nothing: "), std::string::npos) << answer;
+  EXPECT_NE(answer.find("line 31 of the file\",\"the memory alignment 8 changes nothing: "), std::string::npos);
+  const Result<json> tasks = run(task_of("tasks", 1, {{"file", path.string()}}), 6);
+  ASSERT_TRUE(tasks.ok()) << tasks.error().sentence();
+  EXPECT_EQ((*tasks)["tables"][0]["rows"].size(), 8u) << "tasks take no depth";
+  EXPECT_NE((*tasks)["answer"].dump().find("DEPTH 0 2 changes nothing"), std::string::npos);
+  for (const auto& [options, parameters, name] :
+       {std::tuple{json{{"file", path.string()}, {"broadcast", "linear"}}, json::object(), "broadcast"},
+        {json{{"file", path.string()}}, json{{"lookahead", 3}}, "lookahead"}}) {
+    const Result<json> beside = run(task_of("rows", 1, options, parameters), 6);
+    ASSERT_FALSE(beside.ok());
+    EXPECT_TRUE(beside.error().sentence().starts_with(fmt::format("{} has no effect beside a file that has", name)));
+  }
 }
 
 // The ranks share one processor as device: its products are those of the update, whatever the split.
@@ -498,6 +539,9 @@ TEST_F(LuOverRanks, WrongNodesAndDevicesAreOneSentence) {
   EXPECT_EQ(said({{"device", "1000"}}, 2), "processors must be some that this process may use (got 1000); name others");
   EXPECT_EQ(said({{"device", "0"}}, 1, "golden"),
             "the golden copy takes no speeds, no groups and no device; use --variant rows");
+  for (const char* variant : {"tasks", "tasks_static", "tasks_dynamic", "tasks_openmp"})
+    EXPECT_EQ(said({{"device", "1"}}, 1, variant),
+              fmt::format("{} takes no device (got 1); leave it out, or use --variant rows", variant));
 }
 
 TEST_F(LuOverRanks, WhatDoesNotFitIsRefused) {
@@ -509,6 +553,12 @@ TEST_F(LuOverRanks, WhatDoesNotFitIsRefused) {
   EXPECT_FALSE(run(task_of("rows", 30, {{"seed", "x"}}), 1).ok());
   EXPECT_FALSE(run(task_of("rows", 30, {{"file", "/no/such"}}), 1).ok());
   EXPECT_FALSE(run(task_of("golden", 9000, json::object()), 1).ok());
+  const Result<json> groups = run(task_of("rows", 30, {{"broadcast", "hierarchical"}}), 2);
+  ASSERT_FALSE(groups.ok());
+  EXPECT_EQ(
+      groups.error().sentence(),
+      "broadcast=hierarchical does not fit the 2 ranks of a row of the grid: the algorithm needs several nodes, but "
+      "all ranks are in one; use another broadcast, such as chain");
   const Result<json> large = run(task_of("rows", 900'000, json::object()), 2);
   ASSERT_FALSE(large.ok());
   EXPECT_NE(large.error().sentence().find("GiB of a node's memory"), std::string::npos) << large.error().sentence();

@@ -244,26 +244,65 @@ constexpr const char* good = "HPLinpack benchmark input file\nTennessee\nHPL.out
 TEST(HplDat, ReadsListsAndSkipsWords) {
   const std::string text =
       "title\ntitle\nHPL.out out\n6 device\n3  # of sizes\n29 30 34   Ns\n2 NBs\n1 4 NBs\n0 PMAP\n2 grids\n"
-      "2 1 Ps\n2 4 Qs\n16.0 threshold\n3 # of panel fact\n";
+      "2 1 Ps\n2 4 Qs\n16.0 threshold\n";
   const HplInput input = *parse_hpl_dat(text, "HPL.dat");
   EXPECT_EQ(input.sizes, (std::vector<std::int64_t>{29, 30, 34}));
   EXPECT_EQ(input.blocks, (std::vector<std::int64_t>{1, 4}));
   EXPECT_EQ(input.grids, (std::vector<std::pair<std::int32_t, std::int32_t>>{{2, 2}, {1, 4}}));
   EXPECT_EQ(input.threshold, 16);
+  EXPECT_TRUE(input.broadcasts.empty() && input.depths.empty() && input.unused.empty());
+}
+
+constexpr const char* thirteen_lines = "a\nb\nc\nd\n1 Ns\n8\n1 NBs\n4\n1 PMAP\n1\n2\n2\n16.0\n";
+
+TEST(HplDat, ReadsWhatTunesHplToTheEnd) {
+  const std::string text = std::string(thirteen_lines) +
+                           "3 #\r\n0 1 2 PFACTs (0=left, 1=Crout, 2=Right)\r\n2\n2 4 NBMINs\n1\n2 NDIVs\n1\n1 RFACTs\n"
+                           "6\n0 1 2 3 4 5 BCASTs\n2\n0 1 DEPTHs\n2 SWAP\n64 x\n1 L1\n0 U\n1 Equilibration\n8 align\n"
+                           "##### This line (no. 32) is ignored\n0 PTRANS\n";
+  const HplInput input = *parse_hpl_dat(text, "HPL.dat");
+  EXPECT_TRUE(input.is_column_major);
+  EXPECT_EQ(input.broadcasts, std::vector<std::string_view>(hpl_broadcasts.begin(), hpl_broadcasts.end()));
+  EXPECT_EQ(input.depths, (std::vector<std::int64_t>{0, 1}));
+  ASSERT_EQ(input.unused.size(), 10u);
+  EXPECT_EQ(input.unused[0].line, 15);
+  EXPECT_EQ(input.unused[0].name, "PFACT");
+  EXPECT_EQ(input.unused[0].values, "0 1 2");
+  EXPECT_EQ(input.unused[9].line, 31);
+  for (const UnusedLine& each : input.unused) EXPECT_FALSE(each.reason.empty());
+}
+
+TEST(HplDat, MayEndAfterAnyListBehindTheThreshold) {
+  std::string text = thirteen_lines;
+  const auto lines = [&] { return std::ranges::count(text, '\n'); };
+  for (const char* next :
+       {"1\n2\n", "1\n4\n", "1\n2\n", "1\n1\n", "1\n3\n", "1\n1\n", "2\n", "64\n", "0\n", "0\n", "1\n", "8\n"}) {
+    text += next;
+    EXPECT_TRUE(parse_hpl_dat(text, "HPL.dat").ok()) << lines() << " lines";
+  }
+  EXPECT_EQ(lines(), 31);
+  EXPECT_EQ(parse_hpl_dat(std::string(thirteen_lines) + "1 #\n", "HPL.dat").error().sentence(),
+            "HPL.dat:15: PFACT must be a number from 0 to 2 (got nothing)");
 }
 
 TEST(HplDat, ABrokenFileIsOneSentenceWithItsLine) {
   const auto sentence = [](const std::string& text) { return parse_hpl_dat(text, "HPL.dat").error().sentence(); };
-  EXPECT_EQ(sentence(good), "HPL.dat:6: N must be 2 numbers from 1 to 1073741824 (got '30.5')");
+  EXPECT_EQ(sentence(good), "HPL.dat:6: N must be 2 numbers from 1 to 100000000 (got '30.5')");
   EXPECT_EQ(sentence(""), "HPL.dat:5: the number of values of N must be a number from 1 to 20 (got nothing)");
   EXPECT_EQ(sentence("a\nb\nc\nd\n0 Ns\n"),
             "HPL.dat:5: the number of values of N must be a number from 1 to 20 (got '0')");
-  EXPECT_EQ(sentence("a\nb\nc\nd\n1\n8\n1\n4\n1 PMAP\n"),
-            "HPL.dat:9: PMAP must be 0, row-major: ranks are not numbered by columns (got 1); write 0");
+  EXPECT_EQ(sentence("a\nb\nc\nd\n1\n8\n1\n4\n2 PMAP\n"), "HPL.dat:9: PMAP must be a number from 0 to 1 (got '2')");
   EXPECT_EQ(sentence("a\nb\nc\nd\n1\n8\n1\n4\n0 PMAP\n2 grids\n2 x\n"),
             "HPL.dat:11: P must be 2 numbers from 1 to 1048576 (got 'x')");
-  EXPECT_EQ(sentence("a\nb\nc\nd\n1\n8\n1\n4\n0 PMAP\n1\n2\n2\n-1\n"),
-            "HPL.dat:13: the threshold must be above 0: the residual is always checked (got -1); write 16.0");
+  for (const char* threshold : {"-1", "0", "nan", "inf", "-inf", "1e400", "x"})
+    EXPECT_EQ(sentence(std::string("a\nb\nc\nd\n1\n8\n1\n4\n0 PMAP\n1\n2\n2\n") + threshold + "\n"),
+              std::string("HPL.dat:13: the threshold must be a finite number above 0: the residual is always checked "
+                          "(got '") +
+                  threshold + "'); write 16.0");
+  const std::string tuned = std::string(thirteen_lines) + "1\n2\n1\n4\n1\n2\n1\n1\n";
+  EXPECT_EQ(sentence(tuned + "1\n7\n"), "HPL.dat:23: BCAST must be a number from 0 to 5 (got '7')");
+  EXPECT_EQ(sentence(tuned + "1\n5\n1\n9\n"), "HPL.dat:25: DEPTH must be a number from 0 to 8 (got '9')");
+  EXPECT_EQ(sentence(tuned + "1\n5\n1\n1\n3\n"), "HPL.dat:26: SWAP must be a number from 0 to 2 (got '3')");
 }
 
 } // namespace

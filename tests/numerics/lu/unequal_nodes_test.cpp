@@ -10,6 +10,8 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::lu {
@@ -155,7 +157,8 @@ PipelineQuestion question_of(std::int64_t rows, std::int64_t block, std::int32_t
           .solution_rate = 2e9,
           .message_seconds = 0,
           .byte_seconds = 0,
-          .speeds = {}};
+          .speeds = {},
+          .broadcast = {}};
 }
 
 TEST(Pipeline, OneProcessTakesWhatItsWorkTakes) {
@@ -223,6 +226,60 @@ TEST(Pipeline, SlowLinksPassOnePanelAfterAnother) {
   EXPECT_GE(pipeline(asked)->seconds, bytes * 1e-3);
 }
 
+// A broadcast by messages (from, to, share), each of which is waited for at once.
+std::vector<BroadcastEvent> one_by_one(const std::vector<std::tuple<int, int, double>>& messages) {
+  std::vector<BroadcastEvent> events;
+  for (const auto& [from, to, share] : messages) {
+    const auto number = static_cast<std::int32_t>(events.size() / 2);
+    events.push_back({.process = from, .share = share});
+    events.push_back({.process = to, .sends = false, .message = number});
+  }
+  return events;
+}
+
+TEST(Pipeline, APanelComesByTheMessagesOfItsBroadcast) {
+  PipelineQuestion asked = question_of(400, 100, 1, 4);
+  asked.message_seconds = 1;
+  const auto seconds = [&](std::vector<BroadcastEvent> events) {
+    asked.broadcast = std::move(events);
+    return pipeline(asked)->seconds;
+  };
+  const auto chain = one_by_one({{0, 1, 1}, {1, 2, 1}, {2, 3, 1}}),
+             star = one_by_one({{0, 1, 1}, {0, 2, 1}, {0, 3, 1}});
+  const double along_chain = seconds({});
+  EXPECT_EQ(seconds(chain), along_chain);
+  EXPECT_NEAR(along_chain - seconds(star), 2, 0.1) << "the last panel reaches the last process two messages earlier";
+  asked.byte_seconds = 1e-6;
+  EXPECT_GT(seconds(one_by_one({{0, 1, 1}, {0, 2, 1}, {0, 3, 1}, {0, 3, 1}})), seconds(star))
+      << "a process sends one message after another";
+  EXPECT_GT(seconds(chain), along_chain);
+}
+
+// Two processes that exchange halves do so at once.
+TEST(Pipeline, AnExchangeTakesTheTimeOfOneMessage) {
+  PipelineQuestion asked = question_of(100, 100, 1, 2); // one panel
+  asked.byte_seconds = 1e-3;
+  const double bytes = 8.0 * (2 + 100 * 101);
+  asked.broadcast = {{.process = 0, .share = 0.5},
+                     {.process = 1, .sends = false, .message = 0},
+                     {.process = 0, .share = 0.5},
+                     {.process = 1, .share = 0.5},
+                     {.process = 0, .sends = false, .message = 2},
+                     {.process = 1, .sends = false, .message = 1}};
+  EXPECT_NEAR(pipeline(asked)->seconds, bytes * 1e-3, 1) << "not half as much again; the solution sends a little, too";
+}
+
+TEST(Pipeline, ATournamentHasOneExchangeAPanel) {
+  PipelineQuestion asked = question_of(4000, 100, 4, 4);
+  asked.message_seconds = 1e-4;
+  const double rows = pipeline(asked)->seconds;
+  asked.tournament = true;
+  const double tournament = pipeline(asked)->seconds;
+  EXPECT_GT(rows - tournament, 40 * 90 * 2 * 1e-4) << "40 panels of 100 columns, two rounds a pivot";
+  asked.tasks = true;
+  EXPECT_LT(pipeline(asked)->seconds, tournament) << "rows of the panel come with the exchange";
+}
+
 TEST(Pipeline, RefusesWhatIsNoFactorisation) {
   EXPECT_FALSE(pipeline(question_of(0, 1, 1, 1)).ok());
   EXPECT_FALSE(pipeline(question_of(10, 0, 1, 1)).ok());
@@ -235,6 +292,15 @@ TEST(Pipeline, RefusesWhatIsNoFactorisation) {
   EXPECT_FALSE(pipeline(asked).ok());
   asked.speeds = {1.0, 0.0};
   EXPECT_FALSE(pipeline(asked).ok());
+  asked = question_of(10, 1, 1, 2);
+  for (const std::vector<BroadcastEvent>& wrong : {std::vector<BroadcastEvent>{{.process = 2}},
+                                                   {{.process = -1}},
+                                                   {{.process = 0, .share = -1}},
+                                                   {{.process = 0}, {.process = 1, .sends = false, .message = 1}},
+                                                   {{.process = 0, .sends = false}}}) {
+    asked.broadcast = wrong;
+    EXPECT_FALSE(pipeline(asked).ok());
+  }
 }
 
 } // namespace

@@ -120,6 +120,83 @@ def test_look_ahead_is_alike_in_both(lookahead: int) -> None:
     assert times[1]["seconds"] == pytest.approx(times[0]["seconds"], rel=0.03)
 
 
+# Broadcasts of HPL, and others of the registry, with the largest difference of the recurrence from flow.
+BROADCASTS = [
+    ("chain", 0.03),
+    ("chain_modified", 0.03),
+    ("two_chains", 0.03),
+    ("two_chains_modified", 0.03),
+    ("long", 0.03),
+    ("long_modified", 0.03),
+    ("binomial_in_turn", 0.03),
+    ("double_binary", 0.03),
+    ("linear", 0.03),
+]
+
+
+@pytest.mark.parametrize(("broadcast", "most"), BROADCASTS)
+@pytest.mark.parametrize("grid", [(1, 8), (2, 4), (2, 3)])
+@pytest.mark.parametrize("variant", ["rows", "tournament", "tasks"])
+def test_every_broadcast_is_alike_in_both(broadcast: str, most: float, grid: tuple[int, int], variant: str) -> None:
+    job = simulation.on(machines.load("fugaku"), Ranks(f"{grid[0] * grid[1] // 2}x2x1", None, 1))
+    times = [
+        lu_prediction.predicted(
+            LuQuestion(6000, 50, grid, panels, (), 1, broadcast, variant), RATES, job, "flow", [1.0]
+        )
+        for panels in ("simulated", "recurrence")
+    ]
+    assert [(each["broadcast"], each["variant"]) for each in times] == [(broadcast, variant)] * 2
+    assert times[1]["seconds"] == pytest.approx(times[0]["seconds"], rel=most)
+
+
+def test_slow_links_like_the_long_broadcast_and_latency_few_relays() -> None:
+    def seconds(broadcast: str, costs: tuple[float, float]) -> float:
+        asked = LuQuestion(4000, 50, (1, 16), "recurrence", (), 1, broadcast)
+        return lu_prediction.by_recurrence(asked, RATES, costs, [1.0], 16).seconds
+
+    slow, latency = (1e-6, 2e-8), (1e-3, 0.0)
+    assert seconds("long", slow) < 0.9 * seconds("chain", slow), "pieces"
+    assert seconds("long", latency) > 3 * seconds("chain", latency), "as many steps as ranks"
+    for costs in (slow, latency):
+        assert seconds("two_chains", costs) < seconds("chain", costs), "half as many relays"
+
+
+def test_tasks_have_whole_rows_and_the_look_ahead_of_their_memory() -> None:
+    assert lu_prediction.question("4000", {}, "tasks").lookahead == 3
+    assert lu_prediction.grid_of(LuQuestion(4000, 96, None, variant="tasks"), 12) == (1, 12)
+    assert lu_prediction.grid_of(LuQuestion(4000, 96, None, variant="tournament"), 12) == (3, 4)
+
+
+@pytest.mark.parametrize("variant", ["tournament", "tasks"])
+def test_a_variant_is_measured_and_predicted(kumihimo, variant: str) -> None:
+    words = ("--size", "2000", "--variant", variant, "--set", "broadcast=long", "--ranks", "4", "--json")
+    found = found_of(kumihimo(*MACHINE, *words))
+    (result,) = found["results"]
+    assert (result["variant"], result["broadcast"], result["panels"]) == (variant, "long", "simulated")
+    assert found["measured"]["update_gflops"] > 0
+    assert "panels go along rows of the grid by long, and take what the machine file says" in found["assumed"]
+    assert any(each.startswith("tasks: ") for each in found["assumed"]) == (variant == "tasks")
+
+
+def test_rows_without_memory_for_the_matrix_are_left_out(kumihimo) -> None:
+    words = ("simulate", "app", "lu", "-m", "k-computer", "--shape", "4x4x4", "--size", "250000", "--set", "block=500")
+    found = found_of(kumihimo(*words, "--json"))
+    nodes = [each["ranks"] for each in found["results"]]
+    assert nodes == [32, 64], "8 x 250,000² bytes on nodes of 16 GB"
+    assert (
+        found["left_out"] == "left out: numbers of nodes up to 16, whose memory is smaller than the matrix of 466 GiB"
+    )
+    found = found_of(kumihimo(*words[:-4], "--size", "1000000", "--set", "block=500", "--json"))
+    assert [each["ranks"] for each in found["results"]] == [64]
+    assert found["left_out"] == "the matrix of 7.28 TiB is larger than the memory of all nodes, 64"
+
+
+def test_what_takes_longer_than_a_simulation_may_is_a_recurrence() -> None:
+    job = simulation.on(machines.load("fugaku"), Ranks("2x1x1", None, 1))
+    found = lu_prediction.predicted(LuQuestion(600_000, 2000, None), RATES, job, "flow", [1.0])
+    assert (found["panels"], found["seconds"] > 13 * 24 * 3600) == ("recurrence", True)
+
+
 def test_look_ahead_hides_panels() -> None:
     """Panels as slow as these are all that the factorisation waits for."""
     rates = LuRates(block=50, updates=5e10, panels=2e9, solution=2e9, move_seconds=0.0, blas="")
@@ -171,6 +248,19 @@ def test_the_hybrid_machine_reaches_alone_what_was_published() -> None:
     assert 0.64 < both["efficiency"] < 0.737, "equal parts at the pace of the slower kind, 65.8 %, and a larger matrix"
     series = [of.result(HybridNodes(4, cpu))["efficiency"] for cpu in (4, 8, 12, 16)]
     assert series == sorted(series, reverse=True), "every node of the faster kind waits"
+    strong = [of.result(HybridNodes(4, cpu), hybrid_machine.STRONG_ROWS) for cpu in (4, 8, 12, 16)]
+    assert [each["rows"] for each in strong] == [100_000] * 4
+    rates = [each["gflops"] for each in strong]
+    assert rates == sorted(rates)
+    assert rates[-1] / rates[0] < (16 + 4 * 4) / (4 + 4 * 4), "of one matrix, more ranks gain less than their number"
+
+
+def test_the_strong_series_is_a_case(kumihimo) -> None:
+    found = found_of(kumihimo("simulate", "app", "lu", "--case", "hybrid-strong", "--json"))
+    assert [each["cpu_nodes"] for each in found["results"]] == [4, 8, 12, 16]
+    assert {each["rows"] for each in found["results"]} == {100_000}
+    assert hybrid_machine.PEAK_EXCEEDED in found["assumed"]
+    assert "13,210 GFLOPS exceed the peak of the 64 nodes without GPUs, 12,928" in hybrid_machine.PEAK_EXCEEDED
 
 
 def test_a_case_prints_both_figures(kumihimo) -> None:
@@ -186,11 +276,25 @@ def test_a_case_prints_both_figures(kumihimo) -> None:
     ("words", "error"),
     [
         (("--cells", "8"), "lu takes no --cells here; leave it out"),
-        (("--variant", "tournament"), "lu takes no --variant here; leave it out"),
+        (
+            ("--variant", "golden"),
+            "--variant of simulate app lu must be one of rows, tournament, tasks, tasks_static, tasks_dynamic, "
+            "tasks_openmp, tasks_tbb (got 'golden')",
+        ),
+        (("--variant", "tornament"), "(got 'tornament'); did you mean tournament?"),
+        (("--variant", "tournament", "--set", "group=2"), "the variant tournament takes no group"),
+        (("--variant", "tasks", "--set", "lookahead=2"), "the variant tasks takes no lookahead"),
+        (("--variant", "rows", "--case", "k-hpl"), "lu takes no --variant here; leave it out"),
+        (("--set", "broadcast=chian"), "'chian'"),
+        (
+            ("--set", "broadcast=hierarchical", "--set", "grid=1x4"),
+            "broadcast=hierarchical does not fit the 4 ranks of a row of the grid: the algorithm needs nodes of",
+        ),
         (("--algorithm", "ring"), "lu takes no --algorithm here; leave it out"),
         (("--size", "many"), "--size must be a number of rows from 1 to 100000000 (got 'many')"),
         (("--size", "3", "--set", "grid=1x4"), "--size must be at least 4 on a grid of 1x4 (got 3)"),
         (("--set", "seed=3"), "--set panels=..., --set speeds=... (got 'seed'); leave it out"),
+        (("--set", "device=gpu"), "simulate app lu takes --set block=..., --set lookahead=..., --set broadcast=..."),
         (("--set", "lookahead=9"), "lookahead must be 0 to 8 (got 9)"),
         (("--set", "panels=some"), "panels must be one of auto, simulated, recurrence (got 'some')"),
         (("--set", "speeds=fast"), "speeds must be peaks of the nodes, in GFLOPS, such as 16x670,64x202 (got 'fast')"),
@@ -198,7 +302,7 @@ def test_a_case_prints_both_figures(kumihimo) -> None:
         (("--set", "speeds=2x100", "--speed", "2"), "--speed has no effect beside --set speeds=... (got 2)"),
         (
             ("--case", "k-hp"),
-            "--case of lu must be one of k-hpl, hybrid, hybrid-series (got 'k-hp'); did you mean k-hpl?",
+            "--case of lu must be one of k-hpl, hybrid, hybrid-series, hybrid-strong (got 'k-hp'); did you mean k-hpl?",
         ),
         (("--case", "k-hpl", "--size", "100"), "--case k-hpl has a size of its own (got --size 100); leave it out"),
         (("--case", "k-hpl", "--speed", "2"), "cases take kernels' shares of the peak (got --speed 2); leave it out"),
@@ -209,7 +313,7 @@ def test_a_case_prints_both_figures(kumihimo) -> None:
         (("--model", "exact"), "--model of lu must be flow or loggp (got 'exact')"),
         (
             ("--size", "1000000", "--set", "block=1", "--set", "panels=simulated"),
-            "at most 500000 panels of all ranks together can be simulated (got 1000000)",
+            "at most 500000 panels of all ranks together can be simulated (got 4000000)",
         ),
         (
             ("--size", "100000", *DEEP),

@@ -108,7 +108,8 @@ FIGURES = (
         "hybrid",
         "HPL on 16 nodes with GPUs and 64 without",
         hybrid,
-        "the network of the machine; panels cost beside updates what was measured (see Rates of kernels)",
+        "the network of the machine; panels cost beside updates what was measured (see Rates of kernels); "
+        + hybrid_machine.PEAK_EXCEEDED,
         OTHER,
         fitted="rates of updates, to HPL on either kind of nodes alone",
     ),
