@@ -62,7 +62,9 @@ typedef int kumihimo_rma_exchange(const void* mine, void* all, size_t bytes, voi
 /* Collective: all ranks call it, with equal options. `exchange` is called three times, and only here. `options`: NULL,
    or words NAME=VALUE such as "provider=shm atomics=1":
      provider   of libfabric, as `fi_info -l` names it [default: the first that reaches other nodes, or FI_PROVIDER]
-     engines    1 to 4: endpoints with connections of their own [default: 1]
+     engines    1 to 4: endpoints with connections of their own [default: 1, or one a rail]
+     rails      "eth0,eth1": interfaces, as `fi_info` names their domains. Engine e uses rail e modulo their number
+                [default: one of the provider's choice]
      atomics    1: with fetch-add and compare-and-swap, if the provider has them; its puts may then be slower [default:
    0] progress   microseconds between the looks of a thread that serves other processes while this one makes no calls;
                 0: no thread [default: 100]

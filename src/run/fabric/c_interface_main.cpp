@@ -91,13 +91,15 @@ Result<AccessOptions> options_of(const char* text) {
       options.port.provider.provider = value;
     } else if (name == "engines") {
       options.port.engines = static_cast<std::int32_t>(TRY(number_of(name, value, 1, FabricPort::most_engines)));
+    } else if (name == "rails") {
+      options.port.rails = TRY(fabric::rails_in(name, value));
     } else if (name == "atomics") {
       options.port.provider.atomics = TRY(number_of(name, value, 0, 1)) == 1;
     } else if (name == "progress") {
       options.progress = std::chrono::microseconds(TRY(number_of(name, value, 0, 1'000'000)));
     } else {
-      return wrong_value("options of remote memory are provider, engines, atomics and progress", "'" + name + "'",
-                         "leave it out");
+      return wrong_value("options of remote memory are provider, engines, rails, atomics and progress",
+                         "'" + name + "'", "leave it out");
     }
   }
   return options;

@@ -25,7 +25,7 @@ struct Greeting {
   std::uint64_t network_space = 0;
 };
 struct Opening {
-  std::int32_t failed = 0, code = 0, card_bytes = 0, engines = 0, atomics = 0;
+  std::int32_t failed = 0, code = 0, card_bytes = 0, engines = 0, rails = 0, atomics = 0;
   char provider[64] = {};
   char problem[256] = {};
 };
@@ -80,6 +80,7 @@ Opening opening_of(const Result<std::unique_ptr<FabricPort>>& port) {
   }
   mine.card_bytes = static_cast<std::int32_t>((*port)->card().size());
   mine.engines = static_cast<std::int32_t>((*port)->engines());
+  mine.rails = static_cast<std::int32_t>((*port)->rails());
   mine.atomics = (*port)->rules().has_atomics;
   copy(mine.provider, (*port)->provider());
   return mine;
@@ -95,11 +96,12 @@ Status agree(const Opening& mine, const std::vector<Opening>& all) {
     }
   for (std::size_t r = 0; r < all.size(); ++r)
     if (std::string_view(all[r].provider) != mine.provider || all[r].card_bytes != mine.card_bytes ||
-        all[r].engines != mine.engines || all[r].atomics != mine.atomics)
-      return not_applicable(fmt::format("all ranks must have the same provider, engines and atomics, and rank {} has "
-                                        "{} with {}, this one {} with {}",
-                                        r, all[r].provider, all[r].engines, mine.provider, mine.engines),
-                            {}, "give all ranks the same options");
+        all[r].engines != mine.engines || all[r].rails != mine.rails || all[r].atomics != mine.atomics)
+      return not_applicable(
+          fmt::format("all ranks must have the same provider, engines, rails and atomics, and rank {} "
+                      "has {} with {} on {}, this one {} with {} on {}",
+                      r, all[r].provider, all[r].engines, all[r].rails, mine.provider, mine.engines, mine.rails),
+          {}, "give all ranks the same options");
   return Nothing{};
 }
 

@@ -93,7 +93,7 @@ SAID = (
     "1 the rank must be from 0 to the number of ranks - 1 (got rank 1 of 1)",
     "5 the program's exchange between the ranks failed: it returned 7",
     "1 options of remote memory must be words NAME=VALUE (got 'fast')",
-    "1 options of remote memory are provider, engines, atomics and progress (got 'speed'); leave it out",
+    "1 options of remote memory are provider, engines, rails, atomics and progress (got 'speed'); leave it out",
     "1 engines must be a number from 1 to 4 (got '5')",
     "2 the provider pigeons of libfabric has no puts to remote memory here; ",
     "1 remote memory must be open (got a null pointer); call kumihimo_rma_open before",

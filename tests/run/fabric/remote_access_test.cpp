@@ -22,14 +22,16 @@ struct AccessRow {
 std::vector<AccessRow> access_rows() {
   std::vector<AccessRow> rows = {{"rxm", "tcp;ofi_rxm", {}}, {"shm", "shm", {}}, {"net", "net", {}}};
   for (AccessRow& row : rows) row.options.port.engines = 1;
-  AccessRow engines = rows[0], by_messages = rows[0], unordered = rows[0], neither = rows[0], atomics = rows[0];
+  AccessRow engines = rows[0], by_messages = rows[0], unordered = rows[0], neither = rows[0], atomics = rows[0],
+            rails = rows[0];
   engines.name = "rxm_with_engines", engines.options.port.engines = 2;
   by_messages.name = "rxm_with_flags_by_messages", by_messages.options.port.flags_by_messages = true;
   unordered.name = "rxm_without_order", unordered.options.port.orders_nothing = true;
   neither.name = "rxm_by_delivery";
   neither.options.port.flags_by_messages = neither.options.port.orders_nothing = true;
   atomics.name = "rxm_with_atomics", atomics.options.port.provider.atomics = true;
-  for (AccessRow* row : {&engines, &by_messages, &unordered, &neither, &atomics}) rows.push_back(*row);
+  rails.name = "rxm_on_two_rails", rails.options.port.rails = {"lo", "lo"};
+  for (AccessRow* row : {&engines, &by_messages, &unordered, &neither, &atomics, &rails}) rows.push_back(*row);
   for (AccessRow& row : rows) row.options.port.provider.provider = row.provider;
   return rows;
 }
@@ -137,7 +139,8 @@ int wrong_areas(const AccessRow& row, std::int32_t ranks, Sabotage sabotage) {
         std::vector<std::byte>& data = sources[static_cast<std::size_t>(target)];
         data = golden_area(self.rank, target, round);
         const bool spoils = self.rank == 0 && target == 1 && round == 3;
-        if (self.access.use_engine(0).ok() && row.options.port.engines > 1) self.access.use_engine(round % 2);
+        if (self.access.use_engine(0).ok() && row.options.port.engines + row.options.port.rails.size() > 1)
+          self.access.use_engine(round % 2);
         put_area(self, keys[static_cast<std::size_t>(target)], data, area * self.rank, open,
                  spoils ? sabotage : Sabotage::none, random);
       }
@@ -413,7 +416,13 @@ TEST_F(RemoteAccessFaults, RanksThatDoNotFitAreFoundWhenTheyOpen) {
   EXPECT_EQ(swapped[0],
             "the exchange must give what each rank gave, in the order of ranks (got rank 1 of 2 at place 0 of 2)");
   const auto engines = sentences([](std::int32_t rank, AccessOptions& options) { options.port.engines = 1 + rank; });
-  EXPECT_NE(engines[0].find("all ranks must have the same provider, engines and atomics"), std::string::npos);
+  EXPECT_NE(engines[0].find("all ranks must have the same provider, engines, rails and atomics"), std::string::npos);
+  const auto rails = sentences([](std::int32_t rank, AccessOptions& options) {
+    options.port.rails = rank == 0 ? std::vector<std::string>{"lo"} : std::vector<std::string>{"lo", "lo"};
+    options.port.engines = 2;
+  });
+  EXPECT_NE(rails[0].find("rank 1 has tcp;ofi_rxm with 2 on 2, this one tcp;ofi_rxm with 2 on 1"), std::string::npos)
+      << rails[0];
   const auto unknown = sentences([](std::int32_t rank, AccessOptions& options) {
     if (rank == 1) options.port.provider.provider = "carrier_pigeon";
   });
