@@ -81,6 +81,12 @@ const char* kumihimo_rma_description(const kumihimo_rma* rma);
 int kumihimo_rma_register(kumihimo_rma* rma, void* memory, int64_t bytes, kumihimo_rma_key* key);
 int kumihimo_rma_deregister(kumihimo_rma* rma, const kumihimo_rma_key* key);
 
+/* New memory of this process, zeros, that is registered, until kumihimo_rma_free() or kumihimo_rma_close(). Processes of
+   its node map it: there puts and gets are copies, complete when the call returns, and a flag is one store more. Nobody
+   may use it when it is freed. Failed: no room. */
+int kumihimo_rma_allocate(kumihimo_rma* rma, int64_t bytes, void** memory, kumihimo_rma_key* key);
+int kumihimo_rma_free(kumihimo_rma* rma, const kumihimo_rma_key* key);
+
 /* Operations that follow, of all threads, use this engine: 0 at first. Engines move data at the same time, and nothing
    orders what they do. */
 int kumihimo_rma_use_engine(kumihimo_rma* rma, int32_t engine);

@@ -142,6 +142,22 @@ int kumihimo_rma_deregister(kumihimo_rma* rma, const kumihimo_rma_key* key) {
   return with(rma, [&](RemoteAccess& access) { return access.deregister_memory(*key_of(key)); });
 }
 
+int kumihimo_rma_allocate(kumihimo_rma* rma, std::int64_t bytes, void** memory, kumihimo_rma_key* key) {
+  if (!memory) return null_pointer("the address of allocated memory");
+  if (!key) return null_pointer("the key of allocated memory");
+  return with(rma, [&](RemoteAccess& access) {
+    std::byte* data = nullptr;
+    AccessOutcome outcome = access.allocate(bytes, data, *reinterpret_cast<AccessKey*>(key));
+    if (outcome.ok()) *memory = data;
+    return outcome;
+  });
+}
+
+int kumihimo_rma_free(kumihimo_rma* rma, const kumihimo_rma_key* key) {
+  if (!key) return null_pointer("the key of allocated memory");
+  return with(rma, [&](RemoteAccess& access) { return access.free(*key_of(key)); });
+}
+
 int kumihimo_rma_use_engine(kumihimo_rma* rma, std::int32_t engine) {
   return with(rma, [&](RemoteAccess& access) { return access.use_engine(engine); });
 }

@@ -98,7 +98,7 @@ SAID = (
     "2 the provider pigeons of libfabric has no puts to remote memory here; ",
     "1 remote memory must be open (got a null pointer); call kumihimo_rma_open before",
     "0 ",
-    "1 the key must be one that kumihimo_rma_register has made (got other bytes)",
+    "1 the key must be one that kumihimo_rma_register or kumihimo_rma_allocate has made (got other bytes)",
     "0 ",
     "1 an access must lie within the 8 bytes that rank 0 has registered (got 9 bytes at 0)",
     "2 the provider net has no fetch-add and compare-and-swap of 64-bit integers; name another provider",

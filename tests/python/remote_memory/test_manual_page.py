@@ -32,7 +32,7 @@ def test_it_declares_what_the_headers_declare(repository, page) -> None:
     synopsis = re.sub(
         r'^\.(?:B "?|PP$|fi$)|"$', "", page.read_text(encoding="utf-8").split(".SH DESCRIPTION")[0], flags=re.M
     )
-    assert declarations(synopsis) == wanted and len(wanted) == 20
+    assert declarations(synopsis) == wanted and len(wanted) == 22
 
 
 def test_it_explains_every_function_code_and_option(repository, page) -> None:
