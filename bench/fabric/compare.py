@@ -26,7 +26,7 @@ from statistics import median
 ROOT = Path(__file__).resolve().parents[2]
 PAIR = ROOT / "build/release/bench/fabric/fabric_pair"
 KUMIHIMO = ROOT / ".venv/bin/kumihimo"
-WAYS = ("loop", "puts", "program", "messages", "mapped")
+WAYS = ("loop", "puts", "program", "messages", "allocated", "mapped")
 OURS = ("puts", "program", "messages")
 LOOPBACK = {"FI_TCP_IFACE": "lo", "FI_NET_IFACE": "lo"}
 COLLECTIVES = (("allreduce", "rabenseifner"), ("allgather", "ring"), ("alltoall", "pairwise"))

@@ -4,6 +4,7 @@
 //  loop    the provider's calls as one would write them by hand: fi_writedata, fi_cq_read
 //  puts    fabric::FabricRemoteMemory, with flags
 //  program kumihimo/remote_memory.h, through the library that programs of users link with
+//  allocated  the same, into memory that the library allocates
 //  messages fabric::FabricMessages, as the engine of schedules uses them
 //  mapped  stores into memory that both have mapped
 //
@@ -223,11 +224,13 @@ int exchange(const void* mine, void* all, std::size_t bytes, void*) {
 
 class Program final : public Way {
  public:
-  explicit Program(const std::string& provider) {
+  Program(const std::string& provider, bool allocates) {
     check(kumihimo_rma_open(self, 2, exchange, nullptr, ("provider=" + provider).c_str(), &rma_));
     bytes_.resize(2 * most_bytes);
     kumihimo_rma_key mine;
-    check(kumihimo_rma_register(rma_, bytes_.data(), 2 * most_bytes, &mine));
+    void* memory = nullptr;
+    check(allocates ? kumihimo_rma_allocate(rma_, 2 * most_bytes, &memory, &mine)
+                    : kumihimo_rma_register(rma_, bytes_.data(), 2 * most_bytes, &mine));
     exchange(&mine, keys_, sizeof mine, nullptr);
   }
   ~Program() override { kumihimo_rma_close(rma_, 10); }
@@ -414,7 +417,7 @@ int main(int argc, char** argv) {
     if (!opened) die(opened.error().sentence());
     const std::shared_ptr<fabric::FabricPort> port = std::move(*opened);
     Puts puts(port);
-    Program program(provider);
+    Program program(provider, false), allocated(provider, true);
     Messages messages(port);
     Mapped by_stores;
     for (int round = 0; round < rounds; ++round) {
@@ -422,6 +425,7 @@ int main(int argc, char** argv) {
       measure("puts", puts);
       measure("program", program);
       measure("messages", messages);
+      measure("allocated", allocated);
       measure("mapped", by_stores);
     }
     messages.drain();

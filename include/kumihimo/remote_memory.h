@@ -62,7 +62,9 @@ typedef int kumihimo_rma_exchange(const void* mine, void* all, size_t bytes, voi
 /* Collective: all ranks call it, with equal options. `exchange` is called three times, and only here. `options`: NULL,
    or words NAME=VALUE such as "provider=shm atomics=1":
      provider   of libfabric, as `fi_info -l` names it [default: the first that reaches other nodes, or FI_PROVIDER]
-     engines    1 to 4: endpoints with connections of their own [default: 1]
+     engines    1 to 4: endpoints with connections of their own [default: 1, or one a rail]
+     rails      "eth0,eth1": interfaces, as `fi_info` names their domains. Engine e uses rail e modulo their number
+                [default: one of the provider's choice]
      atomics    1: with fetch-add and compare-and-swap, if the provider has them; its puts may then be slower [default:
    0] progress   microseconds between the looks of a thread that serves other processes while this one makes no calls;
                 0: no thread [default: 100]
@@ -78,6 +80,12 @@ const char* kumihimo_rma_description(const kumihimo_rma* rma);
    connection, or never complete. */
 int kumihimo_rma_register(kumihimo_rma* rma, void* memory, int64_t bytes, kumihimo_rma_key* key);
 int kumihimo_rma_deregister(kumihimo_rma* rma, const kumihimo_rma_key* key);
+
+/* New memory of this process, zeros, that is registered, until kumihimo_rma_free() or kumihimo_rma_close(). Processes of
+   its node map it: there puts and gets are copies, complete when the call returns, and a flag is one store more. Nobody
+   may use it when it is freed. Failed: no room. */
+int kumihimo_rma_allocate(kumihimo_rma* rma, int64_t bytes, void** memory, kumihimo_rma_key* key);
+int kumihimo_rma_free(kumihimo_rma* rma, const kumihimo_rma_key* key);
 
 /* Operations that follow, of all threads, use this engine: 0 at first. Engines move data at the same time, and nothing
    orders what they do. */

@@ -45,6 +45,13 @@ class RemoteMemory {
     check(kumihimo_rma_register(rma_, memory, bytes, &key));
     return key;
   }
+  // Zeros, which processes of the node map. Gone with free() or close().
+  std::pair<void*, RemoteKey> allocate(std::int64_t bytes) {
+    std::pair<void*, RemoteKey> made{};
+    check(kumihimo_rma_allocate(rma_, bytes, &made.first, &made.second));
+    return made;
+  }
+  void free(const RemoteKey& key) { check(kumihimo_rma_free(rma_, &key)); }
   void deregister_memory(const RemoteKey& key) { check(kumihimo_rma_deregister(rma_, &key)); }
   void use_engine(std::int32_t engine) { check(kumihimo_rma_use_engine(rma_, engine)); }
 

@@ -50,6 +50,7 @@ HANDED_ON = (
     "KUMIHIMO_NETWORK",
     "KUMIHIMO_FABRIC_ENGINES",
     "KUMIHIMO_FABRIC_PLACES",
+    "KUMIHIMO_FABRIC_RAILS",
     allocation.SHAPE,
     allocation.HOSTS,
 )

@@ -91,13 +91,15 @@ Result<AccessOptions> options_of(const char* text) {
       options.port.provider.provider = value;
     } else if (name == "engines") {
       options.port.engines = static_cast<std::int32_t>(TRY(number_of(name, value, 1, FabricPort::most_engines)));
+    } else if (name == "rails") {
+      options.port.rails = TRY(fabric::rails_in(name, value));
     } else if (name == "atomics") {
       options.port.provider.atomics = TRY(number_of(name, value, 0, 1)) == 1;
     } else if (name == "progress") {
       options.progress = std::chrono::microseconds(TRY(number_of(name, value, 0, 1'000'000)));
     } else {
-      return wrong_value("options of remote memory are provider, engines, atomics and progress", "'" + name + "'",
-                         "leave it out");
+      return wrong_value("options of remote memory are provider, engines, rails, atomics and progress",
+                         "'" + name + "'", "leave it out");
     }
   }
   return options;
@@ -138,6 +140,22 @@ int kumihimo_rma_register(kumihimo_rma* rma, void* memory, std::int64_t bytes, k
 int kumihimo_rma_deregister(kumihimo_rma* rma, const kumihimo_rma_key* key) {
   if (!key) return null_pointer("the key of registered memory");
   return with(rma, [&](RemoteAccess& access) { return access.deregister_memory(*key_of(key)); });
+}
+
+int kumihimo_rma_allocate(kumihimo_rma* rma, std::int64_t bytes, void** memory, kumihimo_rma_key* key) {
+  if (!memory) return null_pointer("the address of allocated memory");
+  if (!key) return null_pointer("the key of allocated memory");
+  return with(rma, [&](RemoteAccess& access) {
+    std::byte* data = nullptr;
+    AccessOutcome outcome = access.allocate(bytes, data, *reinterpret_cast<AccessKey*>(key));
+    if (outcome.ok()) *memory = data;
+    return outcome;
+  });
+}
+
+int kumihimo_rma_free(kumihimo_rma* rma, const kumihimo_rma_key* key) {
+  if (!key) return null_pointer("the key of allocated memory");
+  return with(rma, [&](RemoteAccess& access) { return access.free(*key_of(key)); });
 }
 
 int kumihimo_rma_use_engine(kumihimo_rma* rma, std::int32_t engine) {

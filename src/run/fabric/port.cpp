@@ -10,6 +10,7 @@
 #include <cassert>
 #include <cstring>
 #include <filesystem>
+#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -74,49 +75,84 @@ bool does_atomics(fid_ep* endpoint) {
 
 } // namespace
 
+Result<std::vector<std::string>> rails_in(std::string_view name, std::string_view words) {
+  std::vector<std::string> rails;
+  for (const auto part : std::views::split(words, ',')) rails.emplace_back(part.begin(), part.end());
+  const bool fits = !rails.empty() && rails.size() <= std::size_t{FabricPort::most_engines};
+  if (fits && std::find(rails.begin(), rails.end(), "") == rails.end()) return rails;
+  return wrong_value(
+      fmt::format("{} must be 1 to {} interfaces with commas between them", name, FabricPort::most_engines),
+      "'" + std::string(words) + "'");
+}
+
 FabricPort::FabricPort(const PortOptions& options) : options_(options) {}
 
 Result<std::unique_ptr<FabricPort>> FabricPort::open(const PortOptions& options) {
   std::unique_ptr<FabricPort> port(new FabricPort(options));
-  ProviderWish wish = options.provider;
-  wish.engines = std::clamp(options.engines, 1, most_engines);
-  port->domain_ = TRY(FabricDomain::open(wish));
-  port->rules_ = port->domain_->rules();
+  const auto rails = static_cast<std::int32_t>(options.rails.size());
+  const std::int32_t engines = std::clamp(std::max(options.engines, rails), 1, most_engines);
+  if (Status status = port->open_rails(engines); !status) return status.error();
+  port->rules_ = port->domains_.front()->rules();
   if (options.flags_by_messages) port->rules_.puts_carry_data = false;
   if (options.orders_nothing) port->rules_.ordered_bytes = 0, port->rules_.sends_after_puts = false;
   if (!port->rules_.can_flag())
     return not_applicable(fmt::format("the provider {} cannot flag puts in this way", port->provider()));
-  if (Status status = port->open_engines(); !status) return status.error();
+  if (Status status = port->open_engines(engines); !status) return status.error();
   return port;
 }
 
-Status FabricPort::open_engines() {
-  const std::int32_t wanted = std::clamp(options_.engines, 1, most_engines);
-  for (std::int32_t engine = 0; engine < wanted; ++engine) endpoints_.push_back(TRY(open_engine()));
-  registrations_ = std::make_unique<Registrations>(*domain_, endpoints_);
-  rules_.has_atomics = rules_.has_atomics && does_atomics(endpoints_.front());
+Status FabricPort::open_rails(std::int32_t engines) {
+  ProviderWish wish = options_.provider;
+  wish.engines = engines;
+  if (options_.rails.empty()) domains_.push_back(TRY(FabricDomain::open(wish)));
+  for (const std::string& rail : options_.rails) {
+    wish.interface = rail;
+    domains_.push_back(TRY(FabricDomain::open(wish)));
+    wish.provider = provider(); // one for all
+    if (!(domains_.back()->rules() == domains_.front()->rules()))
+      return not_applicable(fmt::format("the provider {} promises less on the interface {} than on {}", provider(),
+                                        rail, options_.rails.front()),
+                            {}, "name rails of one kind");
+  }
+  return Nothing{};
+}
+
+std::string FabricPort::interface() const {
+  std::string all;
+  for (const auto& domain : domains_) {
+    if (!all.empty()) all += '+';
+    all += domain->interface();
+  }
+  return all;
+}
+
+Status FabricPort::open_engines(std::int32_t engines) {
+  for (std::int32_t engine = 0; engine < engines; ++engine)
+    endpoints_.push_back(TRY(open_engine(domain_of(static_cast<std::size_t>(engine)))));
+  registrations_ = std::make_unique<Registrations>(domains_, endpoints_);
+  rules_.has_atomics = rules_.has_atomics && std::all_of(endpoints_.begin(), endpoints_.end(), does_atomics);
   return post_receives();
 }
 
-Result<fid_ep*> FabricPort::open_engine() {
+Result<fid_ep*> FabricPort::open_engine(const FabricDomain& domain) {
   fid_ep* endpoint = nullptr;
   fid_cq* queue = nullptr;
   fi_cq_attr wanted{};
   wanted.format = FI_CQ_FORMAT_DATA;
-  wanted.size = domain_->info().tx_attr->size + domain_->info().rx_attr->size + receives_of_engine;
+  wanted.size = domain.info().tx_attr->size + domain.info().rx_attr->size + receives_of_engine;
   wanted.wait_obj = FI_WAIT_NONE;
-  int code = fi_cq_open(domain_->domain(), &wanted, &queue, nullptr);
+  int code = fi_cq_open(domain.domain(), &wanted, &queue, nullptr);
   const char* what = "fi_cq_open";
   if (code == 0)
     queues_.push_back(queue), what = "fi_endpoint",
-                              code = fi_endpoint(domain_->domain(), &domain_->info(), &endpoint, nullptr);
-  if (code == 0) what = "fi_ep_bind", code = fi_ep_bind(endpoint, &domain_->addresses()->fid, 0);
+                              code = fi_endpoint(domain.domain(), &domain.info(), &endpoint, nullptr);
+  if (code == 0) what = "fi_ep_bind", code = fi_ep_bind(endpoint, &domain.addresses()->fid, 0);
   if (code == 0) code = fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV);
   if (code == 0) what = "fi_enable", code = fi_enable(endpoint);
   if (code == 0) return endpoint;
   if (endpoint) fi_close(&endpoint->fid);
-  return not_applicable(fmt::format("{} of provider {} failed: {}", what, provider(), domain_->library().text(code)),
-                        {}, "use the network mpi");
+  return not_applicable(fmt::format("{} of provider {} failed: {}", what, provider(), library().text(code)), {},
+                        "use the network mpi");
 }
 
 Status FabricPort::post_receives() {
@@ -171,10 +207,10 @@ Result<PeerId> FabricPort::meet(std::span<const std::byte> card) {
     const std::byte* const address =
         card.data() + sizeof header + other * static_cast<std::size_t>(header.address_bytes);
     fi_addr_t found = FI_ADDR_NOTAVAIL;
-    const int inserted = fi_av_insert(domain_->addresses(), address, 1, &found, 0, nullptr);
+    const int inserted = fi_av_insert(domain_of(engine).addresses(), address, 1, &found, 0, nullptr);
     if (inserted != 1)
       return failed(fmt::format("the provider {} does not take the address of a process", provider()),
-                    domain_->library().text(inserted));
+                    library().text(inserted));
     peer.of_engine.push_back(found);
   }
   peers_.push_back(std::move(peer));
@@ -459,7 +495,7 @@ bool FabricPort::poll(std::size_t engine, FabricUser& current) {
   if (count == -FI_EAGAIN || count == -FI_EINTR) return false;
   if (count == -FI_EAVAIL) return take_error(engine, current), true;
   if (count < 0) { // the queue itself is broken
-    if (failure_.empty()) failure_ = domain_->library().text(count);
+    if (failure_.empty()) failure_ = library().text(count);
     return ++failures_, false;
   }
   for (ssize_t i = 0; i < count; ++i) {
@@ -519,7 +555,7 @@ void FabricPort::take_error(std::size_t engine, FabricUser&) {
   if (fi_cq_readerr(queues_[engine], &error, 0) < 0) return;
   auto* const operation = static_cast<Operation*>(error.op_context);
   if (!operation) {
-    if (failure_.empty()) failure_ = domain_->library().text(error.err);
+    if (failure_.empty()) failure_ = library().text(error.err);
     ++failures_;
     return;
   }
@@ -546,7 +582,7 @@ void FabricPort::fail(Operation& operation, long code) {
   ++failures_;
   if (operation.user) --operation.user->under_way;
   std::string& text = operation.peer >= 0 ? peers_[at(operation.peer)].failure : failure_;
-  if (text.empty()) text = domain_->library().text(code);
+  if (text.empty()) text = library().text(code);
 }
 
 } // namespace kumihimo::fabric

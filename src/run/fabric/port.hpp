@@ -1,5 +1,9 @@
-// The process's connection to a fabric: engines (endpoints of one domain, each with its completion queue), the other
-// processes, whose addresses are inserted when they are first met, messages, and puts that the target learns of.
+// The process's connection to a fabric: engines (endpoints, each with its completion queue), the other processes, whose
+// addresses are inserted when they are first met, messages, and puts that the target learns of.
+//
+// Rails are interfaces of one provider, each a domain with engines of its own: engine e is on rail e modulo their
+// number, here and at every other process. So what goes by another engine goes by another interface. A message uses one
+// engine; ofi_mrail, which cuts messages, has keys longer than 64 bits and orders nothing.
 //
 // Several users share a port: one for each communicator. Threads may drive different users; each holds mutex() in every
 // call of the port. What happens to another user is put in that user's inbox and handed to it in its own progress().
@@ -22,6 +26,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -49,7 +54,8 @@ class FabricUser {
 
 struct PortOptions {
   ProviderWish provider;
-  std::int32_t engines = 2;
+  std::int32_t engines = 2;          // at least one a rail
+  std::vector<std::string> rails;    // interfaces (ProviderWish::interface); empty: one, of the provider's choice
   std::int64_t eager_bytes = 16'000; // longest data of a message
   bool flags_by_messages = false;    // as over providers whose puts carry no data
   bool orders_nothing = false;       // as over providers without ordered puts
@@ -59,6 +65,9 @@ struct PortOptions {
   std::int64_t most_kept_bytes = 2 << 20;   // of buffers for places, that all users keep between calls
   std::int64_t most_pinned_bytes = 4 << 20; // of memory that one call registers at its start
 };
+
+// "eth0,eth1": interfaces for PortOptions::rails. `name`: who gives them, for the error.
+Result<std::vector<std::string>> rails_in(std::string_view name, std::string_view words);
 
 class FabricPort {
  public:
@@ -72,8 +81,9 @@ class FabricPort {
   std::mutex& mutex() { return mutex_; }
   const PortOptions& options() const { return options_; }
   const ProviderRules& rules() const { return rules_; }
-  std::string provider() const { return domain_->provider(); }
-  std::string interface() const { return domain_->interface(); }
+  std::string provider() const { return domains_.front()->provider(); }
+  std::string interface() const; // of several rails "eth0+eth1"
+  std::size_t rails() const { return domains_.size(); }
   std::size_t engines() const { return endpoints_.size(); }
   Registrations& registrations() { return *registrations_; }
 
@@ -162,8 +172,11 @@ class FabricPort {
   };
 
   explicit FabricPort(const PortOptions& options);
-  Status open_engines();
-  Result<fid_ep*> open_engine();
+  Status open_rails(std::int32_t engines);
+  Status open_engines(std::int32_t engines);
+  Result<fid_ep*> open_engine(const FabricDomain& domain);
+  const FabricDomain& domain_of(std::size_t engine) const { return *domains_[engine % domains_.size()]; }
+  const FabricLibrary& library() const { return domains_.front()->library(); }
   Status post_receives();
   static std::size_t at(PeerId peer) { return static_cast<std::size_t>(peer); }
   std::size_t block_bytes() const { return sizeof(WireHeader) + static_cast<std::size_t>(options_.eager_bytes); }
@@ -191,7 +204,7 @@ class FabricPort {
   ProviderRules rules_;
   std::int64_t kept_bytes_ = 0;
   std::mutex mutex_;
-  std::unique_ptr<FabricDomain> domain_;
+  std::vector<std::unique_ptr<FabricDomain>> domains_; // a rail each
   std::vector<fid_ep*> endpoints_;
   std::vector<fid_cq*> queues_;
   std::unique_ptr<Registrations> registrations_;

@@ -29,8 +29,18 @@ bool is_unfit(std::string_view provider) {
                      [&](std::string_view name) { return provider.find(name) != provider.npos; });
 }
 
-bool is_loopback(const fi_info& info) {
-  return info.domain_attr->name && std::string_view(info.domain_attr->name) == "lo";
+std::string_view interface_of(const fi_info& info) { return info.domain_attr->name ? info.domain_attr->name : ""; }
+
+bool is_loopback(const fi_info& info) { return interface_of(info) == "lo"; }
+
+// Each once, for a sentence.
+std::string interfaces_of(const fi_info* all, std::string_view provider) {
+  std::vector<std::string_view> names;
+  for (const fi_info* each = all; each; each = each->next)
+    if (each->fabric_attr->prov_name == provider &&
+        std::find(names.begin(), names.end(), interface_of(*each)) == names.end())
+      names.push_back(interface_of(*each));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // Settings of libfabric's environment that it reads at its first call in the process; those of the user stay. Taken
@@ -111,8 +121,9 @@ Result<std::unique_ptr<FabricDomain>> FabricDomain::open(const ProviderWish& wis
   return made;
 }
 
-// The first provider of libfabric's order that is fit. Of its interfaces the loopback one if all processes are on this
-// machine, otherwise the first that is none; the user's FI_TCP_IFACE leaves one alone.
+// The first provider of libfabric's order that is fit. Of its interfaces the one that is wished; without a wish the
+// loopback one if all processes are on this machine, otherwise the first that is none; the user's FI_TCP_IFACE leaves
+// one alone.
 Status FabricDomain::choose(const ProviderWish& wish) {
   static std::mutex mutex; // of the environment
   const std::lock_guard lock(mutex);
@@ -125,11 +136,18 @@ Status FabricDomain::choose(const ProviderWish& wish) {
     if (any && is_unfit(name)) continue;
     if (!first) first = each;
     if (name != first->fabric_attr->prov_name) continue;
-    if (!best && is_loopback(*each) == wish.one_machine) best = each;
+    const bool serves =
+        wish.interface.empty() ? is_loopback(*each) == wish.one_machine : interface_of(*each) == wish.interface;
+    if (!best && serves) best = each;
   }
-  if (!best) best = first;
+  if (!best && wish.interface.empty()) best = first;
   if (best) info_ = library_.dupinfo(best);
+  const bool misses = first && !best;
+  const std::string there = misses ? interfaces_of(all, first->fabric_attr->prov_name) : "";
   if (all) library_.freeinfo(all);
+  if (misses)
+    return wrong_value(fmt::format("a rail must be an interface of the provider of libfabric: {}", there),
+                       wish.interface, "see fi_info -c FI_RMA -t FI_EP_RDM");
   if (!info_)
     return not_applicable(
         wish.provider.empty()
@@ -158,7 +176,7 @@ bool FabricDomain::add_atomics() {
   for (const fi_info* each = all; each && !same; each = each->next) {
     const bool named = each->domain_attr->name && info_->domain_attr->name;
     if (std::string_view(each->fabric_attr->prov_name) == info_->fabric_attr->prov_name &&
-        (!named || std::string_view(each->domain_attr->name) == info_->domain_attr->name))
+        (!named || interface_of(*each) == interface_of(*info_)))
       same = library_.dupinfo(each);
   }
   if (all) library_.freeinfo(all);

@@ -30,6 +30,7 @@ struct ProviderRules {
   bool has_atomics = false;      // was asked for, and the provider has it
   std::size_t inject_bytes = 0;
 
+  bool operator==(const ProviderRules&) const = default;
   // Whether puts can be flagged at all.
   bool can_flag() const { return puts_carry_data || delivers || (ordered_bytes > 0 && sends_after_puts); }
 };
@@ -42,6 +43,7 @@ struct ProviderWish {
   std::int32_t processes = 2; // that may be met
   bool atomics = false;       // if the provider has them, even where its puts are then not ordered
   std::int32_t engines = 1;   // addresses of each process
+  std::string interface;      // as fi_info names its domain: "eth1", "mlx5_0". Empty: the provider's first that serves
 };
 
 // A fabric, a domain of it and its table of addresses. Closed in that order.

@@ -47,28 +47,29 @@ Result<RegisteredRange*> Registrations::use(const std::byte* data, std::int64_t 
 
 Status Registrations::add(RegisteredRange& range) {
   constexpr std::uint64_t access = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-  const ProviderRules& rules = domain_.rules();
-  const std::size_t registrations = rules.binds_to_endpoints ? engines_.size() : 1;
+  const bool binds = rules().binds_to_endpoints;
+  const std::size_t registrations = binds ? engines_.size() : domains_.size();
   for (std::size_t engine = 0; engine < registrations; ++engine) {
+    const FabricDomain& domain = *domains_[engine % domains_.size()];
     fid_mr* made = nullptr;
-    const std::uint64_t key = rules.chooses_keys ? 0 : next_key_++;
-    int code = fi_mr_reg(domain_.domain(), range.first, static_cast<std::size_t>(range.bytes), access, 0, key, 0, &made,
+    const std::uint64_t key = rules().chooses_keys ? 0 : next_key_++;
+    int code = fi_mr_reg(domain.domain(), range.first, static_cast<std::size_t>(range.bytes), access, 0, key, 0, &made,
                          nullptr);
     if (code == 0) range.of_engine.push_back(made);
-    if (code == 0 && rules.binds_to_endpoints) {
+    if (code == 0 && binds) {
       code = fi_mr_bind(made, &engines_[engine]->fid, 0);
       if (code == 0) code = fi_mr_enable(made);
     }
     if (code != 0)
-      return failed(fmt::format("the provider {} cannot register {} bytes", domain_.provider(), range.bytes),
-                    domain_.library().text(code), "use the network mpi");
+      return failed(fmt::format("the provider {} cannot register {} bytes", domain.provider(), range.bytes),
+                    domain.library().text(code), "use the network mpi");
   }
   return Nothing{};
 }
 
 void Registrations::release(RegisteredRange* range, bool keep) {
   if (--range->uses > 0) return;
-  if (!keep || domain_.rules().pins) return remove(range);
+  if (!keep || rules().pins) return remove(range);
   if (++unused_ > most_kept) drop_oldest();
 }
 
@@ -89,8 +90,8 @@ void Registrations::drop_oldest() {
 }
 
 std::uint64_t Registrations::remote_address(const RegisteredRange& range, const std::byte* data) const {
-  return domain_.rules().uses_addresses ? reinterpret_cast<std::uint64_t>(data)
-                                        : static_cast<std::uint64_t>(data - range.first);
+  return rules().uses_addresses ? reinterpret_cast<std::uint64_t>(data)
+                                : static_cast<std::uint64_t>(data - range.first);
 }
 
 } // namespace kumihimo::fabric

@@ -14,11 +14,12 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace kumihimo::fabric {
 
-// Registered bytes. One registration for each endpoint where the provider binds them, otherwise one.
+// Registered bytes. One registration for each endpoint where the provider binds them, otherwise one for each domain.
 struct RegisteredRange {
   std::byte* first = nullptr;
   std::int64_t bytes = 0;
@@ -26,14 +27,17 @@ struct RegisteredRange {
   std::int32_t uses = 0;
   std::uint64_t age = 0; // of the last use
 
-  fid_mr* at(std::size_t engine) const { return of_engine[of_engine.size() == 1 ? 0 : engine]; }
+  // Engine e is of domain e modulo their number.
+  fid_mr* at(std::size_t engine) const { return of_engine[engine % of_engine.size()]; }
 };
 
 class Registrations {
  public:
   static constexpr std::size_t most_kept = 256; // unused ones
 
-  Registrations(const FabricDomain& domain, const std::vector<fid_ep*>& engines) : domain_(domain), engines_(engines) {}
+  // Of one provider: `domains` are its rails.
+  Registrations(const std::vector<std::unique_ptr<FabricDomain>>& domains, const std::vector<fid_ep*>& engines)
+      : domains_(domains), engines_(engines) {}
   ~Registrations();
   Registrations(const Registrations&) = delete;
   Registrations& operator=(const Registrations&) = delete;
@@ -52,7 +56,9 @@ class Registrations {
   void remove(RegisteredRange* range);
   void drop_oldest();
 
-  const FabricDomain& domain_;
+  const ProviderRules& rules() const { return domains_.front()->rules(); }
+
+  const std::vector<std::unique_ptr<FabricDomain>>& domains_;
   const std::vector<fid_ep*>& engines_;
   std::list<RegisteredRange> storage_;
   std::multimap<const std::byte*, std::list<RegisteredRange>::iterator> ranges_; // by their first byte

@@ -15,17 +15,18 @@
 namespace kumihimo::fabric {
 namespace {
 
-constexpr std::uint32_t key_mark = 0x4b4d484b;
-constexpr std::uint32_t only_network = 1; // the port has no other user
+constexpr std::uint32_t key_mark = 0x4b4d484b, mapped_mark = 0x4b4d484d; // of memory registered, and allocated here
+constexpr std::uint32_t only_network = 1;                                // the port has no other user
 
 // What ranks tell each other before they open a provider, and after.
 struct Greeting {
   std::int32_t rank = 0, ranks = 0;
   std::int64_t machine = 0;
   std::uint64_t network_space = 0;
+  NodeMemory::Invitation node;
 };
 struct Opening {
-  std::int32_t failed = 0, code = 0, card_bytes = 0, engines = 0, atomics = 0;
+  std::int32_t failed = 0, code = 0, card_bytes = 0, engines = 0, rails = 0, atomics = 0;
   char provider[64] = {};
   char problem[256] = {};
 };
@@ -55,9 +56,12 @@ Result<std::vector<Item>> exchanged(const RemoteAccess::Exchange& exchange, cons
   return all;
 }
 
-// Whether all ranks can use this machine's loopback interface.
-Result<bool> is_one_machine(std::int32_t rank, std::int32_t ranks, const RemoteAccess::Exchange& exchange) {
-  const Greeting mine{rank, ranks, shared_memory::machine_number(), own_network_space()};
+} // namespace
+
+// Who is on this rank's node, and whether all ranks can use this machine's loopback interface.
+Result<RemoteAccess::Companions> RemoteAccess::greet(std::int32_t rank, std::int32_t ranks, const Exchange& exchange) {
+  auto node = std::make_unique<NodeMemory>();
+  const Greeting mine{rank, ranks, shared_memory::machine_number(), own_network_space(), node->invitation()};
   const std::vector<Greeting> all = TRY(exchanged(exchange, mine, ranks));
   bool one = mine.machine != shared_memory::no_machine_number;
   for (std::int32_t r = 0; r < ranks; ++r) {
@@ -66,9 +70,12 @@ Result<bool> is_one_machine(std::int32_t rank, std::int32_t ranks, const RemoteA
       return wrong_value("the exchange must give what each rank gave, in the order of ranks",
                          fmt::format("rank {} of {} at place {} of {}", other.rank, other.ranks, r, ranks));
     one = one && other.machine == mine.machine && other.network_space == mine.network_space;
+    if (r != rank) node->meet(r, other.node);
   }
-  return one;
+  return Companions{std::move(node), one};
 }
+
+namespace {
 
 Opening opening_of(const Result<std::unique_ptr<FabricPort>>& port) {
   Opening mine;
@@ -80,6 +87,7 @@ Opening opening_of(const Result<std::unique_ptr<FabricPort>>& port) {
   }
   mine.card_bytes = static_cast<std::int32_t>((*port)->card().size());
   mine.engines = static_cast<std::int32_t>((*port)->engines());
+  mine.rails = static_cast<std::int32_t>((*port)->rails());
   mine.atomics = (*port)->rules().has_atomics;
   copy(mine.provider, (*port)->provider());
   return mine;
@@ -95,11 +103,12 @@ Status agree(const Opening& mine, const std::vector<Opening>& all) {
     }
   for (std::size_t r = 0; r < all.size(); ++r)
     if (std::string_view(all[r].provider) != mine.provider || all[r].card_bytes != mine.card_bytes ||
-        all[r].engines != mine.engines || all[r].atomics != mine.atomics)
-      return not_applicable(fmt::format("all ranks must have the same provider, engines and atomics, and rank {} has "
-                                        "{} with {}, this one {} with {}",
-                                        r, all[r].provider, all[r].engines, mine.provider, mine.engines),
-                            {}, "give all ranks the same options");
+        all[r].engines != mine.engines || all[r].rails != mine.rails || all[r].atomics != mine.atomics)
+      return not_applicable(
+          fmt::format("all ranks must have the same provider, engines, rails and atomics, and rank {} "
+                      "has {} with {} on {}, this one {} with {} on {}",
+                      r, all[r].provider, all[r].engines, all[r].rails, mine.provider, mine.engines, mine.rails),
+          {}, "give all ranks the same options");
   return Nothing{};
 }
 
@@ -116,14 +125,16 @@ Result<std::unique_ptr<RemoteAccess>> RemoteAccess::open(std::int32_t rank, std:
   if (ranks < 1 || rank < 0 || rank >= ranks)
     return wrong_value("the rank must be from 0 to the number of ranks - 1", fmt::format("rank {} of {}", rank, ranks));
   AccessOptions options = asked ? *asked : AccessOptions{};
-  options.port.provider.one_machine = TRY(is_one_machine(rank, ranks, exchange));
+  Companions companions = TRY(greet(rank, ranks, exchange));
+  options.port.provider.one_machine = companions.one_machine;
   options.port.provider.processes = ranks;
   Result<std::unique_ptr<FabricPort>> port =
       asked ? FabricPort::open(options.port) : Result<std::unique_ptr<FabricPort>>(asked.error());
   const Opening mine = opening_of(port);
   const std::vector<Opening> openings = TRY(exchanged(exchange, mine, ranks));
   if (Status status = agree(mine, openings); !status) return port ? status.error() : port.error();
-  std::unique_ptr<RemoteAccess> made(new RemoteAccess(std::move(*port), rank, ranks, options));
+  std::unique_ptr<RemoteAccess> made(
+      new RemoteAccess(std::move(*port), std::move(companions.node), rank, ranks, options));
   const std::vector<std::byte> card = made->port_->card();
   made->card_bytes_ = card.size();
   made->cards_.resize(card.size() * static_cast<std::size_t>(ranks));
@@ -136,9 +147,9 @@ Result<std::unique_ptr<RemoteAccess>> RemoteAccess::open(std::int32_t rank, std:
   return made;
 }
 
-RemoteAccess::RemoteAccess(std::unique_ptr<FabricPort> port, std::int32_t rank, std::int32_t ranks,
-                           const AccessOptions& options)
-    : port_(std::move(port)), rank_(rank), ranks_(ranks), options_(options) {
+RemoteAccess::RemoteAccess(std::unique_ptr<FabricPort> port, std::unique_ptr<NodeMemory> node, std::int32_t rank,
+                           std::int32_t ranks, const AccessOptions& options)
+    : port_(std::move(port)), node_(std::move(node)), rank_(rank), ranks_(ranks), options_(options) {
   port_->attach(*this, only_network);
   number_ = port_->take_number(*this, this).value_or(0); // the first one of a new port: the same everywhere
 }
@@ -164,10 +175,14 @@ std::string RemoteAccess::description() const {
 AccessOutcome RemoteAccess::register_memory(std::byte* data, std::int64_t bytes, AccessKey& key) {
   if (!data || bytes < 1) return bad("memory to register needs an address and at least 1 byte", bytes);
   const std::lock_guard lock(port_->mutex());
+  return enroll(data, bytes, key_mark, key);
+}
+
+AccessOutcome RemoteAccess::enroll(std::byte* data, std::int64_t bytes, std::uint32_t mark, AccessKey& key) {
   const Result<RegisteredRange*> range = port_->registrations().use(data, bytes);
   if (!range) return outcome_of(range.error());
   key = {};
-  key.mark = key_mark;
+  key.mark = mark;
   key.rank = static_cast<std::uint32_t>(rank_);
   key.address = port_->registrations().remote_address(**range, data);
   key.bytes = bytes;
@@ -183,11 +198,54 @@ AccessOutcome RemoteAccess::register_memory(std::byte* data, std::int64_t bytes,
 AccessOutcome RemoteAccess::deregister_memory(const AccessKey& key) {
   const std::lock_guard lock(port_->mutex());
   const auto found = own_.find(key.sum);
-  if (found == own_.end() || sum_of(key) != key.sum)
+  if (found == own_.end() || sum_of(key) != key.sum || key.mark != key_mark)
     return bad("the key must be of memory that this rank has registered", "another key");
   port_->registrations().release(found->second.range, false);
   if (--found->second.times == 0) own_.erase(found);
   return {};
+}
+
+AccessOutcome RemoteAccess::allocate(std::int64_t bytes, std::byte*& data, AccessKey& key) {
+  if (bytes < 1) return bad("memory to allocate needs at least 1 byte", bytes);
+  const std::lock_guard lock(port_->mutex());
+  const Result<std::byte*> memory = node_->allocate(bytes);
+  if (!memory) return outcome_of(memory.error());
+  AccessOutcome outcome = enroll(*memory, bytes, mapped_mark, key);
+  if (!outcome.ok()) return node_->free(*memory), outcome;
+  node_->publish(*memory, key.sum);
+  data = *memory;
+  return {};
+}
+
+AccessOutcome RemoteAccess::free(const AccessKey& key) {
+  const std::lock_guard lock(port_->mutex());
+  const auto found = own_.find(key.sum);
+  if (found == own_.end() || sum_of(key) != key.sum || key.mark != mapped_mark)
+    return bad("the key must be of memory that this rank has allocated", "another key");
+  port_->registrations().release(found->second.range, false);
+  node_->free(found->second.data);
+  own_.erase(found);
+  return {};
+}
+
+std::byte* RemoteAccess::mapped_at(const Place& place) {
+  if (place.key->mark != mapped_mark) return nullptr;
+  std::byte* const data = node_->find(static_cast<std::int32_t>(place.key->rank), place.key->sum);
+  return data ? data + place.offset : nullptr;
+}
+
+bool RemoteAccess::put_by_stores(const std::byte* data, std::int64_t bytes, const Place& target,
+                                 std::optional<std::int32_t> flag) {
+  const auto rank = static_cast<std::int32_t>(target.key->rank);
+  std::byte* const there = mapped_at(target);
+  if (!there) return false;
+  if (flag) {
+    const auto peer = peers_.find(rank);
+    if (peer != peers_.end() && !peer->second.lanes[engine_].is_delivered()) return false;
+  }
+  if (bytes > 0) std::memmove(there, data, static_cast<std::size_t>(bytes));
+  if (flag) node_->count(rank, *flag);
+  return true;
 }
 
 AccessOutcome RemoteAccess::use_engine(std::int32_t engine) {
@@ -205,8 +263,9 @@ std::byte* RemoteAccess::here(const Place& place) {
 
 std::optional<AccessOutcome> RemoteAccess::fault_of(const Place& place, std::int64_t bytes) const {
   const AccessKey* const key = place.key;
-  if (!key || key->mark != key_mark || key->sum != sum_of(*key))
-    return bad("the key must be one that kumihimo_rma_register has made", key ? "other bytes" : "a null pointer");
+  if (!key || (key->mark != key_mark && key->mark != mapped_mark) || key->sum != sum_of(*key))
+    return bad("the key must be one that kumihimo_rma_register or kumihimo_rma_allocate has made",
+               key ? "other bytes" : "a null pointer");
   if (key->rank >= static_cast<std::uint32_t>(ranks_))
     return bad(fmt::format("the key must be of one of the {} ranks", ranks_), fmt::format("rank {}", key->rank));
   if (bytes < 0 || place.offset < 0 || place.offset > key->bytes || bytes > key->bytes - place.offset)
@@ -321,6 +380,7 @@ AccessOutcome RemoteAccess::put(const std::byte* data, std::int64_t bytes, const
     if (flag) count_flag(*flag);
     return {};
   }
+  if (put_by_stores(data, bytes, target, flag)) return {};
   Peer* peer = nullptr;
   if (AccessOutcome met = meet(rank, peer); !met.ok()) return met;
   Queued queued{{}, flag, completion};
@@ -400,6 +460,10 @@ AccessOutcome RemoteAccess::get(std::byte* data, std::int64_t bytes, const Place
   const auto rank = static_cast<std::int32_t>(source.key->rank);
   if (rank == rank_) {
     if (bytes > 0) std::memmove(data, here(source), static_cast<std::size_t>(bytes));
+    return {};
+  }
+  if (const std::byte* const there = mapped_at(source)) {
+    if (bytes > 0) std::memmove(data, there, static_cast<std::size_t>(bytes));
     return {};
   }
   Peer* peer = nullptr;
@@ -510,6 +574,11 @@ void RemoteAccess::count_flag(std::int32_t flag) {
   const auto at = static_cast<std::size_t>(flag);
   if (at >= flags_.size()) flags_.resize(at + 1);
   ++flags_[at];
+}
+
+std::int64_t RemoteAccess::put_times(std::int32_t flag) const {
+  const auto at = static_cast<std::size_t>(flag);
+  return (at < flags_.size() ? flags_[at] : 0) + node_->counted(flag);
 }
 
 } // namespace kumihimo::fabric

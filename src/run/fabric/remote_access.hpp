@@ -7,9 +7,13 @@
 // put with a flag that the provider would not order behind earlier puts waits here until those are delivered, and holds
 // up the later puts of its engine to that rank.
 //
+// What a program allocates here is mapped by the ranks of its node: their puts and gets are copies, which are complete
+// at once. A flag goes by stores, too, unless an earlier put of its engine to that rank may not be delivered yet.
+//
 // Threads: every call takes the port's mutex, also in each turn of a wait.
 #pragma once
 
+#include "fabric/node_memory.hpp"
 #include "fabric/port.hpp"
 
 #include <array>
@@ -74,6 +78,9 @@ class RemoteAccess final : private FabricUser {
   std::string description() const;
   AccessOutcome register_memory(std::byte* data, std::int64_t bytes, AccessKey& key);
   AccessOutcome deregister_memory(const AccessKey& key);
+  // Registered, and mapped by the processes of the node at their first access.
+  AccessOutcome allocate(std::int64_t bytes, std::byte*& data, AccessKey& key);
+  AccessOutcome free(const AccessKey& key);
   AccessOutcome use_engine(std::int32_t engine);
 
   struct Place { // in the memory of a key
@@ -134,7 +141,14 @@ class RemoteAccess final : private FabricUser {
     std::list<Issued>::iterator self{};
   };
 
-  RemoteAccess(std::unique_ptr<FabricPort> port, std::int32_t rank, std::int32_t ranks, const AccessOptions& options);
+  struct Companions { // of this rank
+    std::unique_ptr<NodeMemory> node;
+    bool one_machine = false;
+  };
+  static Result<Companions> greet(std::int32_t rank, std::int32_t ranks, const Exchange& exchange);
+
+  RemoteAccess(std::unique_ptr<FabricPort> port, std::unique_ptr<NodeMemory> node, std::int32_t rank,
+               std::int32_t ranks, const AccessOptions& options);
   void arrived(const WireHeader& header, const std::byte* data, std::int64_t bytes) override;
   void flagged(void* of_number, FlagData flag) override;
   void completed(void* operation) override;
@@ -154,6 +168,10 @@ class RemoteAccess final : private FabricUser {
   Issued& note(Peer& peer, AccessCompletion* completion);
   void forget(Issued& issued);
   void count_flag(std::int32_t flag);
+  std::int64_t put_times(std::int32_t flag) const;
+  AccessOutcome enroll(std::byte* data, std::int64_t bytes, std::uint32_t mark, AccessKey& key);
+  std::byte* mapped_at(const Place& place); // in another rank's memory of this node; null: the provider reaches it
+  bool put_by_stores(const std::byte* data, std::int64_t bytes, const Place& target, std::optional<std::int32_t> flag);
   void send(Peer& peer, std::size_t engine, WireKind kind, std::uint64_t number, void* token = nullptr);
   std::byte* here(const Place& place); // in this rank's own memory; null: it is registered no more
 
@@ -170,6 +188,7 @@ class RemoteAccess final : private FabricUser {
   void help(const std::stop_token& stop);
 
   std::unique_ptr<FabricPort> port_;
+  std::unique_ptr<NodeMemory> node_;
   std::int32_t rank_, ranks_;
   AccessOptions options_;
   std::vector<std::byte> cards_;

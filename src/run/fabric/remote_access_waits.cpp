@@ -1,6 +1,7 @@
 // The part of RemoteAccess that waits: for operations, fences, flags and in barriers. What waits looks now and then
 // whether the ranks that it waits for still run.
 #include "fabric/remote_access.hpp"
+#include "shared_memory/spin_wait.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -15,7 +16,8 @@ namespace kumihimo::fabric {
 namespace {
 
 constexpr std::int32_t turns_of_clock = 64, turns_of_spinning = 50;
-constexpr std::int32_t in_barrier = -2; // in place of the rank that is watched
+constexpr std::int32_t looks_of_turn = 16; // for flags by stores, which need no turn of the provider
+constexpr std::int32_t in_barrier = -2;    // in place of the rank that is watched
 constexpr std::chrono::milliseconds time_between_lookups{250}, time_between_probes{1000};
 
 } // namespace
@@ -121,6 +123,7 @@ std::optional<AccessOutcome> RemoteAccess::fenced(Peer& peer) {
 AccessOutcome RemoteAccess::fence(std::int32_t rank, double seconds) {
   if (rank != all_ranks)
     if (AccessOutcome fault = fault_of_rank(rank); !fault.ok()) return fault;
+  std::atomic_thread_fence(std::memory_order_seq_cst); // of puts by stores
   return until(
       seconds, rank,
       [&]() -> std::optional<AccessOutcome> {
@@ -140,8 +143,7 @@ AccessOutcome RemoteAccess::count_flags(std::int32_t flag, std::int64_t& count) 
   if (flag < 0 || flag >= flags) return bad(fmt::format("the flag must be from 0 to {}", flags - 1), flag);
   const std::lock_guard lock(port_->mutex());
   turn();
-  const auto at = static_cast<std::size_t>(flag);
-  count = at < flags_.size() ? flags_[at] : 0;
+  count = put_times(flag);
   return {};
 }
 
@@ -154,12 +156,14 @@ AccessOutcome RemoteAccess::wait_flag(std::int32_t flag, std::int64_t count, std
     if (source != rank_)
       if (AccessOutcome met = meet(source, peer); !peer) return met;
   }
-  const auto at = static_cast<std::size_t>(flag);
-  const auto found = [&] { return at < flags_.size() ? flags_[at] : 0; };
+  const auto found = [&] { return put_times(flag); };
   return until(
       seconds, source,
       [&]() -> std::optional<AccessOutcome> {
-        if (found() >= count) return AccessOutcome{};
+        for (std::int32_t look = 0; look < looks_of_turn; ++look) {
+          if (found() >= count) return AccessOutcome{};
+          shared_memory::relax();
+        }
         if (peer && !peer->failure.empty()) return lost(*peer);
         return std::nullopt;
       },

@@ -11,6 +11,10 @@ namespace {
 constexpr std::int64_t long_yield_ns = 100'000; // nobody else wants the processor: under a microsecond
 constexpr std::int64_t most_patience_ns = 4'000'000;
 
+std::int64_t now_ns() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+} // namespace
+
 void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -18,10 +22,6 @@ void relax() {
   asm volatile("yield");
 #endif
 }
-
-std::int64_t now_ns() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-} // namespace
 
 void SpinWait::note_yield(std::int64_t ns) {
   if (ns >= long_yield_ns)

@@ -11,6 +11,8 @@
 
 namespace kumihimo::shared_memory {
 
+void relax(); // the processor, for a moment, between two looks of a spin
+
 class SpinWait {
  public:
   // `oversubscribed`: more ranks than processors, where a spin mostly keeps the awaited process from running.

@@ -113,7 +113,7 @@ def test_a_table_beside_what_was_published(kumihimo):
         (("--format", "imb"), "--format must be one of table, json, osu, csv"),
         (("shmem", "--shmem", "/nowhere.so"), "--shmem must be the path of an OpenSHMEM library"),
         (("coarrays", "--caf", "no_such_caf"), "--caf must name a Fortran compiler that is here"),
-        (("fabric", "--fabric", "speed=9"), "options of remote memory are provider, engines, atomics and progress"),
+        (("fabric", "--fabric", "speed=9"), "options of remote memory are provider, engines, rails, atomics and"),
     ],
 )
 def test_what_is_refused_is_one_sentence(kumihimo, words, said):

@@ -39,7 +39,7 @@ static int work(const char* options) {
   kumihimo_rma* rma;
   expect(kumihimo_rma_open(rank, ranks, exchange, shared, options, &rma), KUMIHIMO_RMA_OK, "open");
   int64_t memory[2] = {0, 0}, value = 40 + rank;
-  kumihimo_rma_key mine, keys[ranks];
+  kumihimo_rma_key mine, keys[ranks], keys_of_mapped[ranks];
   expect(kumihimo_rma_register(rma, memory, sizeof memory, &mine), KUMIHIMO_RMA_OK, "register");
   exchange(&mine, keys, sizeof mine, shared);
 
@@ -48,6 +48,26 @@ static int work(const char* options) {
     expect(kumihimo_rma_put_flag(rma, &value, 8, &keys[r], 0, rank, &open), KUMIHIMO_RMA_OK, "put");
   for (int r = 0; r < ranks; ++r) expect(kumihimo_rma_wait_flag(rma, r, 1, r, limit), KUMIHIMO_RMA_OK, "flag");
   expect(kumihimo_rma_fence(rma, KUMIHIMO_RMA_ALL_RANKS, limit), KUMIHIMO_RMA_OK, "fence");
+  expect(kumihimo_rma_barrier(rma, limit), KUMIHIMO_RMA_OK, "barrier");
+
+  void* mapped;
+  expect(kumihimo_rma_allocate(rma, ranks * sizeof value, &mapped, &mine), KUMIHIMO_RMA_OK, "allocate");
+  exchange(&mine, keys_of_mapped, sizeof mine, shared);
+  for (int r = 0; r < ranks; ++r) {
+    expect(kumihimo_rma_put_flag(rma, &value, 8, &keys_of_mapped[r], 8 * rank, 30 + rank, &open), KUMIHIMO_RMA_OK,
+           "a put to memory of the node");
+  }
+  for (int r = 0; r < ranks; ++r) {
+    int64_t found;
+    expect(kumihimo_rma_wait_flag(rma, 30 + r, 1, r, limit), KUMIHIMO_RMA_OK, "a flag by stores");
+    expect(kumihimo_rma_fence(rma, r, limit), KUMIHIMO_RMA_OK, "a fence of puts by stores");
+    expect(kumihimo_rma_get(rma, &found, 8, &keys_of_mapped[r], 8 * rank, &open), KUMIHIMO_RMA_OK, "a get by copy");
+    expect(kumihimo_rma_wait(rma, &open, limit), KUMIHIMO_RMA_OK, "its end");
+    if (((int64_t*)mapped)[r] != 40 + r || found != value) {
+      printf("rank %d: from rank %d: %ld, there %ld\n", rank, r, (long)((int64_t*)mapped)[r], (long)found);
+      return 1;
+    }
+  }
   expect(kumihimo_rma_barrier(rma, limit), KUMIHIMO_RMA_OK, "barrier");
   pthread_barrier_wait(&shared->all);
   if (rank == last) raise(SIGKILL);

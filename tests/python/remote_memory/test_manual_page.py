@@ -32,7 +32,7 @@ def test_it_declares_what_the_headers_declare(repository, page) -> None:
     synopsis = re.sub(
         r'^\.(?:B "?|PP$|fi$)|"$', "", page.read_text(encoding="utf-8").split(".SH DESCRIPTION")[0], flags=re.M
     )
-    assert declarations(synopsis) == wanted and len(wanted) == 20
+    assert declarations(synopsis) == wanted and len(wanted) == 22
 
 
 def test_it_explains_every_function_code_and_option(repository, page) -> None:
@@ -41,7 +41,7 @@ def test_it_explains_every_function_code_and_option(repository, page) -> None:
     names = set(declarations(header)) | set(re.findall(r"KUMIHIMO_RMA_[A-Z_]+(?= = \d)", header))
     assert len(names) > 20
     assert [name for name in sorted(names - {"KUMIHIMO_RMA_FLAGS"}) if name not in explained] == []
-    for option in ("provider=", "engines=", "atomics=", "progress="):
+    for option in ("provider=", "engines=", "rails=", "atomics=", "progress="):
         assert f"\n.BI {option}" in explained
 
 

@@ -168,6 +168,7 @@ class RanksOfMessages {
 struct MessageRow {
   std::string name, provider;
   bool flags_by_messages = false, orders_nothing = false;
+  std::vector<std::string> rails = {};
 };
 
 PortOptions options_of(const MessageRow& row) {
@@ -175,6 +176,7 @@ PortOptions options_of(const MessageRow& row) {
   options.provider.provider = row.provider;
   options.flags_by_messages = row.flags_by_messages;
   options.orders_nothing = row.orders_nothing;
+  options.rails = row.rails;
   return options;
 }
 
@@ -190,6 +192,7 @@ INSTANTIATE_TEST_SUITE_P(Providers, FabricMessagesTest,
                          ::testing::Values(MessageRow{"rxm", "tcp;ofi_rxm"},
                                            MessageRow{"rxm_with_flags_by_messages", "tcp;ofi_rxm", true, false},
                                            MessageRow{"rxm_by_delivery", "tcp;ofi_rxm", true, true},
+                                           MessageRow{"rxm_on_two_rails", "tcp;ofi_rxm", false, false, {"lo", "lo"}},
                                            MessageRow{"net", "net"}, MessageRow{"shm", "shm"}),
                          [](const auto& tested) { return tested.param.name; });
 

@@ -15,12 +15,13 @@ struct ProviderRow {
 
 std::vector<ProviderRow> provider_rows() {
   std::vector<ProviderRow> rows = {{"rxm", "tcp;ofi_rxm", {}}, {"shm", "shm", {}}, {"net", "net", {}}};
-  ProviderRow one_engine = rows[0], by_messages = rows[0], unordered = rows[0], neither = rows[0];
+  ProviderRow one_engine = rows[0], by_messages = rows[0], unordered = rows[0], neither = rows[0], rails = rows[0];
   one_engine.name = "rxm_with_one_engine", one_engine.options.engines = 1;
   by_messages.name = "rxm_with_flags_by_messages", by_messages.options.flags_by_messages = true;
   unordered.name = "rxm_without_order", unordered.options.orders_nothing = true;
   neither.name = "rxm_by_delivery", neither.options.flags_by_messages = neither.options.orders_nothing = true;
-  for (ProviderRow* row : {&one_engine, &by_messages, &unordered, &neither}) rows.push_back(*row);
+  rails.name = "rxm_on_three_rails", rails.options.rails = {"lo", "lo", "lo"};
+  for (ProviderRow* row : {&one_engine, &by_messages, &unordered, &neither, &rails}) rows.push_back(*row);
   for (ProviderRow& row : rows) row.options.provider.provider = row.provider;
   return rows;
 }

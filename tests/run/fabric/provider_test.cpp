@@ -1,5 +1,5 @@
 // What is read from what providers announce, of providers that this machine has not, too.
-#include "fabric/provider.hpp"
+#include "fabric/port.hpp"
 
 #include <gtest/gtest.h>
 
@@ -66,6 +66,36 @@ TEST(FabricDomain, A_provider_that_is_not_here_is_not_applicable_and_the_advice_
   EXPECT_EQ(domain.error().kind, Error::Kind::not_applicable);
   EXPECT_NE(domain.error().sentence().find("no_such_provider"), std::string::npos) << domain.error().sentence();
   EXPECT_NE(domain.error().sentence().find("use the network mpi"), std::string::npos);
+}
+
+TEST(FabricPort, RailsAreInterfacesOfTheProvider) {
+  PortOptions options;
+  options.provider = {"tcp;ofi_rxm", true, 2};
+  if (!FabricPort::open(options).ok()) GTEST_SKIP() << "the provider tcp;ofi_rxm is not here";
+  options.rails = {"lo", "no_such_interface"};
+  const auto wrong = FabricPort::open(options);
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().kind, Error::Kind::bad_input);
+  const std::string sentence = wrong.error().sentence();
+  EXPECT_NE(sentence.find("lo"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("(got no_such_interface)"), std::string::npos) << sentence;
+
+  options.rails = {"lo", "lo", "lo"};
+  const auto three = FabricPort::open(options);
+  ASSERT_TRUE(three.ok());
+  EXPECT_EQ((*three)->engines(), 3u) << "one a rail, though two are the default";
+  EXPECT_EQ((*three)->interface(), "lo+lo+lo");
+}
+
+TEST(FabricPort, NamesOfRailsAreSeparatedByCommas) {
+  EXPECT_EQ(*rails_in("rails", "eth0,mlx5_1"), (std::vector<std::string>{"eth0", "mlx5_1"}));
+  for (const char* words : {"", ",", "lo,", ",lo", "lo,,lo", "a,b,c,d,e"}) {
+    const auto wrong = rails_in("KUMIHIMO_FABRIC_RAILS", words);
+    ASSERT_FALSE(wrong.ok()) << words;
+    EXPECT_EQ(wrong.error().sentence(),
+              "KUMIHIMO_FABRIC_RAILS must be 1 to 4 interfaces with commas between them (got '" + std::string(words) +
+                  "')");
+  }
 }
 
 } // namespace

@@ -22,14 +22,16 @@ struct AccessRow {
 std::vector<AccessRow> access_rows() {
   std::vector<AccessRow> rows = {{"rxm", "tcp;ofi_rxm", {}}, {"shm", "shm", {}}, {"net", "net", {}}};
   for (AccessRow& row : rows) row.options.port.engines = 1;
-  AccessRow engines = rows[0], by_messages = rows[0], unordered = rows[0], neither = rows[0], atomics = rows[0];
+  AccessRow engines = rows[0], by_messages = rows[0], unordered = rows[0], neither = rows[0], atomics = rows[0],
+            rails = rows[0];
   engines.name = "rxm_with_engines", engines.options.port.engines = 2;
   by_messages.name = "rxm_with_flags_by_messages", by_messages.options.port.flags_by_messages = true;
   unordered.name = "rxm_without_order", unordered.options.port.orders_nothing = true;
   neither.name = "rxm_by_delivery";
   neither.options.port.flags_by_messages = neither.options.port.orders_nothing = true;
   atomics.name = "rxm_with_atomics", atomics.options.port.provider.atomics = true;
-  for (AccessRow* row : {&engines, &by_messages, &unordered, &neither, &atomics}) rows.push_back(*row);
+  rails.name = "rxm_on_two_rails", rails.options.port.rails = {"lo", "lo"};
+  for (AccessRow* row : {&engines, &by_messages, &unordered, &neither, &atomics, &rails}) rows.push_back(*row);
   for (AccessRow& row : rows) row.options.port.provider.provider = row.provider;
   return rows;
 }
@@ -64,6 +66,9 @@ struct AccessRank {
   std::vector<AccessKey> keys_of(std::byte* memory, std::int64_t bytes) const {
     AccessKey mine;
     EXPECT_EQ(access.register_memory(memory, bytes, mine).text, "");
+    return all_of(mine);
+  }
+  std::vector<AccessKey> all_of(const AccessKey& mine) const {
     std::vector<AccessKey> all(static_cast<std::size_t>(ranks));
     exchange(&mine, all.data(), sizeof mine);
     return all;
@@ -99,13 +104,39 @@ std::vector<std::byte> golden_area(std::int32_t source, std::int32_t target, std
   return bytes;
 }
 
+constexpr std::int64_t half = area / 2;
+
+// What a rank has for all others: an area each, of which the second half may be in memory that is mapped.
+struct Areas {
+  std::vector<std::byte> registered;
+  std::byte* halves[2] = {};
+  std::vector<AccessKey> keys[2]; // of all ranks
+
+  Areas(const AccessRank& self, bool is_mapped) : registered(static_cast<std::size_t>(area * self.ranks)) {
+    halves[0] = halves[1] = registered.data();
+    keys[0] = keys[1] = self.keys_of(registered.data(), area * self.ranks);
+    AccessKey mine;
+    if (!is_mapped) return;
+    EXPECT_EQ(self.access.allocate(area * self.ranks, halves[1], mine).text, "");
+    keys[1] = self.all_of(mine);
+  }
+  const AccessKey& key(std::int32_t rank, std::int64_t at) const {
+    return keys[at < half ? 0 : 1][static_cast<std::size_t>(rank)];
+  }
+  bool is(const std::vector<std::byte>& golden, std::int64_t first) const {
+    return std::memcmp(golden.data(), halves[0] + first, half) == 0 &&
+           std::memcmp(golden.data() + half, halves[1] + first + half, static_cast<std::size_t>(area - half)) == 0;
+  }
+};
+
 // Puts of chance lengths in a chance order cover the area; the last one has the flag.
-void put_area(const AccessRank& self, const AccessKey& key, const std::vector<std::byte>& data, std::int64_t first,
-              AccessCompletion& open, Sabotage sabotage, std::mt19937_64& random) {
+void put_area(const AccessRank& self, const Areas& areas, std::int32_t target, const std::vector<std::byte>& data,
+              std::int64_t first, AccessCompletion& open, Sabotage sabotage, std::mt19937_64& random) {
   std::vector<std::pair<std::int64_t, std::int64_t>> parts; // begin, end
   for (std::int64_t at = 0; at < area;) {
     const std::int64_t most = random() % 4 == 0 ? 9'000 : 200;
-    const std::int64_t bytes = std::min(area - at, 1 + static_cast<std::int64_t>(random() % most));
+    const std::int64_t left = at < half ? half - at : area - at;
+    const std::int64_t bytes = std::min(left, 1 + static_cast<std::int64_t>(random() % most));
     parts.emplace_back(at, at + bytes);
     at += bytes;
   }
@@ -117,18 +148,19 @@ void put_area(const AccessRank& self, const AccessKey& key, const std::vector<st
     const auto [begin, end] = parts[i];
     const std::optional<std::int32_t> flag = is_flagged ? std::optional(self.rank) : std::nullopt;
     for (int times = sabotage == Sabotage::second_put && is_flagged ? 2 : 1; times > 0; --times)
-      EXPECT_EQ(
-          self.access.put(data.data() + begin, end - begin - shift, {&key, first + begin + shift}, flag, &open).text,
-          "");
+      EXPECT_EQ(self.access
+                    .put(data.data() + begin, end - begin - shift, {&areas.key(target, begin), first + begin + shift},
+                         flag, &open)
+                    .text,
+                "");
   }
 }
 
 // How many areas differ from the golden copy, or flags from their number, on all ranks.
-int wrong_areas(const AccessRow& row, std::int32_t ranks, Sabotage sabotage) {
+int wrong_areas(const AccessRow& row, std::int32_t ranks, Sabotage sabotage, bool is_mapped) {
   std::atomic<int> wrong = 0;
   on_access(ranks, row.options, [&](const AccessRank& self) {
-    std::vector<std::byte> memory(static_cast<std::size_t>(area * ranks));
-    const std::vector<AccessKey> keys = self.keys_of(memory.data(), area * ranks);
+    const Areas areas(self, is_mapped);
     std::mt19937_64 random(static_cast<std::uint64_t>(self.rank) + 7);
     for (std::int32_t round = 1; round <= rounds; ++round) {
       std::vector<std::vector<std::byte>> sources(static_cast<std::size_t>(ranks));
@@ -137,23 +169,25 @@ int wrong_areas(const AccessRow& row, std::int32_t ranks, Sabotage sabotage) {
         std::vector<std::byte>& data = sources[static_cast<std::size_t>(target)];
         data = golden_area(self.rank, target, round);
         const bool spoils = self.rank == 0 && target == 1 && round == 3;
-        if (self.access.use_engine(0).ok() && row.options.port.engines > 1) self.access.use_engine(round % 2);
-        put_area(self, keys[static_cast<std::size_t>(target)], data, area * self.rank, open,
-                 spoils ? sabotage : Sabotage::none, random);
+        if (self.access.use_engine(0).ok() && row.options.port.engines + row.options.port.rails.size() > 1)
+          self.access.use_engine(round % 2);
+        put_area(self, areas, target, data, area * self.rank, open, spoils ? sabotage : Sabotage::none, random);
       }
       for (std::int32_t source = 0; source < ranks; ++source) {
         EXPECT_EQ(self.access.wait_flag(source, round, source, limit).text, "");
-        const std::vector<std::byte> golden = golden_area(source, self.rank, round);
-        wrong += std::memcmp(golden.data(), memory.data() + area * source, golden.size()) != 0;
+        wrong += !areas.is(golden_area(source, self.rank, round), area * source);
       }
       EXPECT_EQ(self.access.wait(open, limit).text, "");
       EXPECT_EQ(self.access.fence(RemoteAccess::all_ranks, limit).text, "");
       // What the fence has delivered can be got.
       for (std::int32_t target = 0; target < ranks; ++target) {
         std::vector<std::byte> back(static_cast<std::size_t>(area));
-        EXPECT_EQ(
-            self.access.get(back.data(), area, {&keys[static_cast<std::size_t>(target)], area * self.rank}, &open).text,
-            "");
+        for (const std::int64_t at : {std::int64_t{0}, half})
+          EXPECT_EQ(self.access
+                        .get(back.data() + at, at == 0 ? half : area - half,
+                             {&areas.key(target, at), area * self.rank + at}, &open)
+                        .text,
+                    "");
         EXPECT_EQ(self.access.wait(open, limit).text, "");
         wrong += back != sources[static_cast<std::size_t>(target)];
       }
@@ -177,13 +211,18 @@ class RemoteAccessTest : public ::testing::TestWithParam<AccessRow> {
 };
 
 TEST_P(RemoteAccessTest, FlagsFollowTheDataOfAllPutsBefore) {
-  EXPECT_EQ(wrong_areas(GetParam(), 3, Sabotage::none), 0);
+  EXPECT_EQ(wrong_areas(GetParam(), 3, Sabotage::none, false), 0);
+}
+
+// Puts by stores come before earlier ones over the provider, unless the flag waits for these.
+TEST_P(RemoteAccessTest, FlagsFollowTheDataOfPutsByStoresAndOverTheProvider) {
+  EXPECT_EQ(wrong_areas(GetParam(), 3, Sabotage::none, true), 0);
 }
 
 TEST_P(RemoteAccessTest, TheGoldenCopyFindsWhatIsLostDoubledOrMisplaced) {
-  EXPECT_GT(wrong_areas(GetParam(), 2, Sabotage::lost_put), 0);
-  EXPECT_GT(wrong_areas(GetParam(), 2, Sabotage::second_put), 0);
-  EXPECT_GT(wrong_areas(GetParam(), 2, Sabotage::wrong_place), 0);
+  for (const bool is_mapped : {false, true})
+    for (const Sabotage sabotage : {Sabotage::lost_put, Sabotage::second_put, Sabotage::wrong_place})
+      EXPECT_GT(wrong_areas(GetParam(), 2, sabotage, is_mapped), 0);
 }
 
 TEST_P(RemoteAccessTest, AFlagNeedsNoData) {
@@ -322,6 +361,30 @@ class RemoteAccessFaults : public ::testing::Test {
   AccessOptions options_;
 };
 
+TEST_F(RemoteAccessFaults, MemoryThatIsAllocatedIsFreedByItsOwnKey) {
+  on_access(2, options_, [&](const AccessRank& self) {
+    std::byte* memory = nullptr;
+    AccessKey mine;
+    EXPECT_EQ(self.access.allocate(0, memory, mine).text, "memory to allocate needs at least 1 byte (got 0)");
+    ASSERT_EQ(self.access.allocate(64, memory, mine).text, "");
+    EXPECT_EQ(static_cast<int>(memory[63]), 0);
+    EXPECT_EQ(self.access.deregister_memory(mine).text,
+              "the key must be of memory that this rank has registered (got another key)");
+    const std::vector<AccessKey> keys = self.all_of(mine);
+    const std::int64_t value = 7 + self.rank;
+    const AccessKey& other = keys[static_cast<std::size_t>(1 - self.rank)];
+    EXPECT_EQ(self.access.put(reinterpret_cast<const std::byte*>(&value), 8, {&other, 8}, 5, nullptr).text, "");
+    EXPECT_EQ(self.access.wait_flag(5, 1, 1 - self.rank, limit).text, "");
+    std::int64_t found = 0;
+    std::memcpy(&found, memory + 8, 8);
+    EXPECT_EQ(found, 8 - self.rank);
+    EXPECT_EQ(self.access.free(other).text, "the key must be of memory that this rank has allocated (got another key)");
+    EXPECT_EQ(self.access.barrier(limit).text, "");
+    EXPECT_EQ(self.access.free(mine).text, "");
+    EXPECT_NE(self.access.free(mine).text, "") << "twice";
+  });
+}
+
 TEST_F(RemoteAccessFaults, MistakesAreOneSentenceEach) {
   on_access(2, options_, [&](const AccessRank& self) {
     std::byte memory[16], data[32];
@@ -338,7 +401,7 @@ TEST_F(RemoteAccessFaults, MistakesAreOneSentenceEach) {
       EXPECT_EQ(outcome.text, text);
       EXPECT_EQ(outcome.code, code);
     };
-    const std::string made = "the key must be one that kumihimo_rma_register has made (got ";
+    const std::string made = "the key must be one that kumihimo_rma_register or kumihimo_rma_allocate has made (got ";
     refused(access.put(data, 8, {&none, 0}, std::nullopt, nullptr), made + "other bytes)");
     refused(access.put(data, 8, {&changed, 0}, std::nullopt, nullptr), made + "other bytes)");
     refused(access.put(data, 8, {nullptr, 0}, std::nullopt, nullptr), made + "a null pointer)");
@@ -413,7 +476,13 @@ TEST_F(RemoteAccessFaults, RanksThatDoNotFitAreFoundWhenTheyOpen) {
   EXPECT_EQ(swapped[0],
             "the exchange must give what each rank gave, in the order of ranks (got rank 1 of 2 at place 0 of 2)");
   const auto engines = sentences([](std::int32_t rank, AccessOptions& options) { options.port.engines = 1 + rank; });
-  EXPECT_NE(engines[0].find("all ranks must have the same provider, engines and atomics"), std::string::npos);
+  EXPECT_NE(engines[0].find("all ranks must have the same provider, engines, rails and atomics"), std::string::npos);
+  const auto rails = sentences([](std::int32_t rank, AccessOptions& options) {
+    options.port.rails = rank == 0 ? std::vector<std::string>{"lo"} : std::vector<std::string>{"lo", "lo"};
+    options.port.engines = 2;
+  });
+  EXPECT_NE(rails[0].find("rank 1 has tcp;ofi_rxm with 2 on 2, this one tcp;ofi_rxm with 2 on 1"), std::string::npos)
+      << rails[0];
   const auto unknown = sentences([](std::int32_t rank, AccessOptions& options) {
     if (rank == 1) options.port.provider.provider = "carrier_pigeon";
   });

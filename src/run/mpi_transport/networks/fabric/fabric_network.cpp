@@ -65,6 +65,11 @@ Result<std::int32_t> wanted_engines() {
                      "leave it unset for the default");
 }
 
+Result<std::vector<std::string>> wanted_rails() {
+  const char* const text = std::getenv("KUMIHIMO_FABRIC_RAILS");
+  return text ? fabric::rails_in("KUMIHIMO_FABRIC_RAILS", text) : std::vector<std::string>{};
+}
+
 // Whether places are told for all messages of a call together, or for each message, for comparison.
 Result<bool> opens_places() {
   const char* const text = std::getenv("KUMIHIMO_FABRIC_PLACES");
@@ -149,16 +154,19 @@ Result<fabric::FabricRanks> exchange_cards(const NetworkContext& context, const 
   library.call.Comm_rank(context.communicator, &ranks.rank);
   library.call.Comm_size(context.communicator, &count);
   const std::vector<std::byte> card = port.card();
-  // Providers differ in the length of addresses, or in this sum over the name.
+  // Providers differ in the length of addresses, or in this sum over the name and the rails.
   std::uint64_t sum = card.size();
   for (const char c : port.provider()) sum = sum * 131 + static_cast<unsigned char>(c);
+  sum = sum * 131 + port.rails();
   const auto name = static_cast<std::int64_t>(sum >> 1);
   int first = 0, second = 0;
   const bool same = largest(context, name, first) == -largest(context, -name, second);
   if (Status status = library.check(first != 0 ? first : second, "MPI_Allreduce"); !status) return status.error();
   if (!same)
-    return not_applicable(fmt::format("the ranks have different providers of libfabric ({} here)", port.provider()), {},
-                          "set FI_PROVIDER to one that all nodes have");
+    return not_applicable(
+        fmt::format("the ranks have different providers of libfabric or numbers of rails ({} on {} here)",
+                    port.provider(), port.interface()),
+        {}, "set FI_PROVIDER to one that all nodes have, and as many rails on each");
   ranks.card_bytes = card.size();
   ranks.cards.resize(card.size() * static_cast<std::size_t>(count));
   const auto words = static_cast<int>(card.size() / sizeof(std::int64_t));
@@ -172,6 +180,7 @@ Result<fabric::FabricRanks> exchange_cards(const NetworkContext& context, const 
 // As the user's environment says.
 Result<std::shared_ptr<fabric::FabricPort>> open_port(fabric::PortOptions options) {
   options.engines = TRY(wanted_engines());
+  options.rails = TRY(wanted_rails());
   options.opens_places = TRY(opens_places());
   return port_of_process(options);
 }

@@ -1,0 +1,85 @@
+// Memory of a node's processes, which are two objects of this process here.
+#include "fabric/node_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace kumihimo::fabric {
+namespace {
+
+constexpr std::int64_t bytes = 10'000;
+
+struct Pair {
+  NodeMemory owner, other;
+  Pair() { other.meet(3, owner.invitation()); }
+};
+
+TEST(NodeMemory, IsFoundByItsNameUntilItIsFreed) {
+  Pair pair;
+  std::byte* const data = *pair.owner.allocate(bytes);
+  EXPECT_EQ(pair.other.find(3, 77), nullptr) << "it is not published";
+  pair.owner.publish(data, 78);
+  std::byte* const seen = pair.other.find(3, 78);
+  ASSERT_NE(seen, nullptr);
+  EXPECT_NE(seen, data) << "a mapping of its own";
+  seen[bytes - 1] = std::byte{9};
+  EXPECT_EQ(data[bytes - 1], std::byte{9});
+  EXPECT_EQ(pair.other.find(3, 78), seen) << "mapped once";
+  EXPECT_EQ(pair.other.find(2, 78), nullptr) << "another rank";
+  pair.owner.free(data);
+  EXPECT_EQ(pair.other.find(3, 78), nullptr);
+}
+
+TEST(NodeMemory, ANameThatComesAgainIsNotTheOldMemory) {
+  Pair pair;
+  std::byte* data = *pair.owner.allocate(bytes);
+  pair.owner.publish(data, 5);
+  ASSERT_NE(pair.other.find(3, 5), nullptr);
+  pair.owner.free(data);
+  data = *pair.owner.allocate(bytes);
+  pair.owner.publish(data, 5);
+  if (std::byte* const seen = pair.other.find(3, 5)) seen[0] = std::byte{1};
+  EXPECT_NE(pair.other.find(3, 5), data);
+  std::byte* const seen = pair.other.find(3, 5);
+  EXPECT_EQ(seen == nullptr, data[0] == std::byte{0}) << "the provider moves the data, or the new memory has them";
+}
+
+TEST(NodeMemory, CountsFlagsBehindTheStores) {
+  Pair pair;
+  std::byte* const data = *pair.owner.allocate(bytes);
+  pair.owner.publish(data, 1);
+  ASSERT_NE(pair.other.find(3, 1), nullptr);
+  for (int i = 0; i < 3; ++i) pair.other.count(3, NodeMemory::flags - 1);
+  EXPECT_EQ(pair.owner.counted(NodeMemory::flags - 1), 3);
+  EXPECT_EQ(pair.owner.counted(0), 0);
+  EXPECT_EQ(pair.other.counted(NodeMemory::flags - 1), 0);
+}
+
+TEST(NodeMemory, ABoardOfAnotherProcessIsNotTaken) {
+  Pair pair;
+  std::byte* const data = *pair.owner.allocate(bytes);
+  pair.owner.publish(data, 1);
+  NodeMemory::Invitation false_word = pair.owner.invitation(), false_file = false_word, elsewhere = false_word;
+  ++false_word.word;
+  false_file.file = 100'000;
+  ++elsewhere.process.id_space;
+  std::int32_t rank = 10;
+  for (const NodeMemory::Invitation& wrong : {false_word, false_file, elsewhere}) {
+    pair.other.meet(++rank, wrong);
+    EXPECT_EQ(pair.other.find(rank, 1), nullptr) << rank;
+  }
+}
+
+TEST(NodeMemory, MoreThanTheBoardHasRowsForIsLeftToTheProvider) {
+  Pair pair;
+  int found = 0;
+  for (std::uint64_t name = 1; name <= 1'030; ++name) {
+    pair.owner.publish(*pair.owner.allocate(4'096), name);
+    found += pair.other.find(3, name) != nullptr;
+  }
+  EXPECT_EQ(found, 1'024);
+}
+
+} // namespace
+} // namespace kumihimo::fabric
