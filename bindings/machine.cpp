@@ -53,6 +53,8 @@ void bind_errors(nb::module_& m) {
       .def_ro("fewest_nodes", &PredictionErrors::fewest_nodes)
       .def_ro("most_nodes", &PredictionErrors::most_nodes)
       .def_ro("day_to_day", &PredictionErrors::day_to_day)
+      .def_ro("correlation", &PredictionErrors::correlation, "Of errors of two algorithms of different classes.")
+      .def_ro("correlation_in_class", &PredictionErrors::correlation_in_class, "The same of one class.")
       .def_prop_ro(
           "rows",
           [](const PredictionErrors& errors) {

@@ -23,6 +23,14 @@ class PredictionErrors:
     def day_to_day(self) -> float | None: ...
 
     @property
+    def correlation(self) -> float:
+        """Of errors of two algorithms of different classes."""
+
+    @property
+    def correlation_in_class(self) -> float:
+        """The same of one class."""
+
+    @property
     def rows(self) -> list[tuple[str, str, int, float, float]]:
         """
         Classes of algorithms and of lengths, the times that each rests on, low and high factors.

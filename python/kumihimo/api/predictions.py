@@ -10,7 +10,7 @@ from kumihimo import _collectives, _machine
 from kumihimo.api.common import Progress, ResultList, Size, counter, sizes_text
 from kumihimo.api.machines import Job, On, job_of
 from kumihimo.collectives import arguments
-from kumihimo.predict import subjects
+from kumihimo.predict import chances, subjects
 from kumihimo.predict.request import SimulationRequest, predict_all
 from kumihimo.predict.simulation import none_fits
 from kumihimo.text.errors import wrong_value
@@ -34,6 +34,7 @@ class PredictedTime(ResultRecord):
     bound_seconds: float | None  # no schedule is faster; None: the model knows no bound
     limiting: str  # what the time is spent on
     interval: tuple[float, float] | None  # seconds, for nine of ten measured times; None: nothing was calibrated
+    fastest_probability: float | None  # among the predictions of this length; None: nothing was calibrated
     accuracy: str  # why the time may be more than a fifth off; empty: no reason is known
     members: Mapping[str, Any] = field(repr=False, compare=False)
 
@@ -54,6 +55,7 @@ class PredictedTime(ResultRecord):
             bound_seconds=get("bound_seconds"),
             limiting=get("limiting") or "",
             interval=interval and (interval["low_seconds"], interval["high_seconds"]),
+            fastest_probability=get("fastest_probability"),
             accuracy=get("accuracy") or "",
             members=members,
         )
@@ -193,7 +195,8 @@ def best(
     """The fastest algorithm of a collective on a machine for a length, by prediction.
 
     `runnable`: leave out algorithms that need the network's own engine, which programs cannot run. The other arguments
-    are those of `simulate()`. Raises BadInput for wrong arguments and NotApplicable where no algorithm fits.
+    are those of `simulate()`. `fastest_probability` of the result says how sure the choice is. Raises BadInput for
+    wrong arguments and NotApplicable where no algorithm fits.
     """
     found = simulate(
         collective, on, bytes=bytes, model=model, type=type, operation=operation, root=root, progress=progress
@@ -202,7 +205,9 @@ def best(
     left = [each for each in found if each.algorithm not in offloaded]
     if not left:
         raise none_fits([dict(each) for each in found.not_applicable])
-    return min(left, key=lambda each: each.seconds)
+    members = [dict(each.members) for each in left]
+    chances.add_to(members, job_of(on).machine.native.prediction_errors)
+    return PredictedTime.of(min(members, key=lambda each: each["seconds"]))
 
 
 __all__ = ["LibraryRequest", "PredictedTime", "Predictions", "best", "simulate"]

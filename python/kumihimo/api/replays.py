@@ -33,6 +33,7 @@ class ReplayPrediction(ResultRecord):
     seconds: float
     computing_seconds: float  # mean of a rank
     communication_seconds: float  # the rest
+    interval: tuple[float, float] | None  # seconds, for nine of ten measured times; None: nothing was calibrated
     ideal_network_seconds: float  # on a network that takes no time
     efficiencies: Efficiencies  # as the POP Centre of Excellence defines them
     sites: tuple[Site, ...] = field(repr=False)  # call sites, most time first
@@ -142,6 +143,7 @@ def request_of(
 def prediction_of(
     name: str, found: study.Replay, changes: Sequence[Change], members: Mapping[str, Any]
 ) -> ReplayPrediction:
+    interval = members.get("interval")
     return ReplayPrediction(
         name,
         members["machine"],
@@ -150,6 +152,7 @@ def prediction_of(
         members["seconds"],
         members["computing_seconds"],
         members["communication_seconds"],
+        interval and (interval["low_seconds"], interval["high_seconds"]),
         members["ideal_network_seconds"],
         found.efficiencies,
         tuple(found.sites),

@@ -33,12 +33,24 @@ MOST_CASE_SECONDS = 0.1
 PROGRAM_SECONDS = 0.5  # of each way to run programs, in one launch
 NO_EFFECT = "--{} has no effect in bench: only the simulator heeds it"
 OF_PROGRAMS = (
-    *("order", "placement", "machine", "library", "launches", "check", "pinning", "tag_upper_bound", "shared_memory"),
+    *(
+        "order",
+        "placement",
+        "machine",
+        "software",
+        "library",
+        "launches",
+        "check",
+        "pinning",
+        "tag_upper_bound",
+        "shared_memory",
+    ),
     *("format_", "asserts_file", "junit"),
 )
 T = TypeVar("T")
 
 
+@options.with_software("machine")
 @options.with_parameters(hints=True)
 def command(
     collective: options.CollectiveProgramsOrWorkload,

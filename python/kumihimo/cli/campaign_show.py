@@ -92,8 +92,17 @@ def show(about: dict, points: list[dict], agreed: comparison.Agreement | None) -
     sized = [name for name in varying if page.is_number(points, name)]
     columns = [f"{name}>" if name in sized else name for name in varying]
     more = ("measured>", "of measured>") if agreed else ()
-    rows = [[*(cell(point, name) for name in varying), *times(point, bool(agreed))] for point in points]
-    output.print_table("", (*columns, "time>", "of bound>", *more, "doubt"), rows)
+    judged = any(page.interval_text(point) for point in points)
+    rows = [
+        [
+            *(cell(point, name) for name in varying),
+            *times(point, bool(agreed)),
+            *([page.interval_text(point)] if judged else []),
+        ]
+        for point in points
+    ]
+    within = ["90 % within"] if judged else []
+    output.print_table("", (*columns, "time>", "of bound>", *more, "doubt", *within), rows)
     if agreed:
         print()
         show_agreement(points, agreed, about["swept"].split())

@@ -67,6 +67,7 @@ app.command("measure")(machine_measure.command)
 
 
 @app.command("import")
+@options.with_software("like")
 def import_(
     file: argument("FILE", "Slurm topology (.conf, .yaml), SimGrid platform or hwloc topology (.xml).", Path),
     like: option("--like M", "Machine that supplies the numbers missing in FILE."),

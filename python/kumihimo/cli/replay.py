@@ -204,6 +204,7 @@ def lines(result: dict, prediction: Replay) -> list[str]:
         packets = [f"{quantities.counted(result['packets'], 'packet')}: {waited}; {links}"]
     return [
         f"{ranks} on {result['machine']}, model {result['model']}: {quantities.seconds_text(total)} ({origin})",
+        *interval_lines(result),
         f"computing {share(ratio_of(result['computing_seconds'], total))}, waiting for other ranks {share(waiting)}, "
         f"transferring {share(1 - of.transfer)}",
         f"parallel efficiency {share(of.parallel)} = load balance {share(of.load_balance)} x serialisation "
@@ -211,6 +212,18 @@ def lines(result: dict, prediction: Replay) -> list[str]:
         *advice,
         *packets,
     ]
+
+
+def interval_lines(result: dict) -> list[str]:
+    """Between which times nine of ten measured ones are expected."""
+    from kumihimo.predict import prediction_errors
+
+    found = result.get("interval")
+    if found is None:
+        return []
+    beyond = "; the job is beyond those measured: it may be wider" if found["beyond_measured_jobs"] else ""
+    ends = prediction_errors.text_of(found)
+    return [f"90 % within {ends}, by the errors of collectives, with computing taken as exact{beyond}"]
 
 
 def site_loss(loss: str):

@@ -13,6 +13,7 @@ from kumihimo.text import quantities
 from kumihimo.text.errors import BadInput, missing, not_applicable, wrong_value
 
 
+@options.with_software("machine", "case")
 def command(
     application: argument(
         "APPLICATION", "Application: poisson3d, fem-cube, himeno, fdtd2d, hartree-fock, lu or fft3d."

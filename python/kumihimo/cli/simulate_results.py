@@ -8,7 +8,7 @@ from kumihimo import _goal, _machine, pages
 from kumihimo.cli import output, simulate_faults, simulate_page
 from kumihimo.cli.simulate_request import Request
 from kumihimo.collectives import arguments
-from kumihimo.predict import over_time, simulation
+from kumihimo.predict import chances, over_time, prediction_errors, simulation
 from kumihimo.predict.prediction import Prediction, Setting
 from kumihimo.predict.subjects import Subject
 from kumihimo.text import quantities
@@ -16,6 +16,7 @@ from kumihimo.text.errors import wrong_value
 from kumihimo.text.sizes import text_of
 
 LATEST = 10  # ranks that --by-rank shows
+LEAST_CHANCE = 0.1  # of an algorithm that is named as perhaps the fastest
 MOST_LINKS = 5  # that --links shows of each result
 WAITING = ("links_waiting_share", "packets_waiting_share")
 COLUMNS = (
@@ -64,6 +65,7 @@ def print_all(subject: Subject, setting: Setting, results: list[dict], passed_ov
     else:
         print_run(setting, first)
     print_range(setting, results)
+    print_fastest(results)
     simulate_faults.print_faults(named, columns)
     if setting.options.get("link_bytes"):
         print_links(setting.machine, named, columns)
@@ -122,7 +124,7 @@ def row(r: dict) -> dict[str, str]:
         "bytes>": text_of(r["bytes"]) if has_lengths else "",
         "algorithm": r["algorithm"],
         "time>": quantities.seconds_text(r["seconds"]),
-        "90 % within": interval_text(r.get("interval")),
+        "90 % within": prediction_errors.text_of(r.get("interval")),
         "rate>": quantities.rate_text(r["bytes_per_second"]) if has_lengths else "",
         "of bound>": share(r["bound_seconds"] / r["seconds"]) if "bound_seconds" in r and r["seconds"] > 0 else "",
         "computing>": share(r["compute_share"]) if "compute_share" in r and r["model"] != "cost" else "",
@@ -144,12 +146,37 @@ def print_range(setting: Setting, results: list[dict]) -> None:
         jobs = f"{errors.fewest_nodes} to {errors.most_nodes} nodes"
         print()
         output.print_line(f"90 % within: of jobs of {jobs}, and this one has {setting.nodes}: it may be wider")
+    for algorithms, times in few_times(results).items():
+        output.print_line(
+            f"90 % within, class {algorithms}: by the errors of all classes, as {quantities.counted(times, 'time')} "
+            "of its own are too few"
+        )
 
 
-def interval_text(interval: dict | None) -> str:
-    if interval is None:
-        return ""
-    return " to ".join(quantities.seconds_text(interval[end]) for end in ("low_seconds", "high_seconds"))
+def few_times(results: list[dict]) -> dict[str, int]:
+    """Classes of algorithms whose interval is that of all, with the number of their own times."""
+    of = [each["interval"] for each in results if each.get("interval", {}).get("pooled")]
+    return {each["algorithms"]: each["times"] for each in of}
+
+
+def print_fastest(results: list[dict]) -> None:
+    """With which probability the fastest of each length is the fastest on the machine."""
+    by_length: dict[str, list[dict]] = {}
+    for each in results:
+        if "fastest_probability" in each:
+            by_length.setdefault(text_of(each["bytes"]), []).append(each)
+    if by_length:
+        print()
+    for length, alike in by_length.items():
+        at = f" at {length}" if len(by_length) > 1 else ""
+        output.print_line(f"fastest{at}: {fastest_text(alike)}")
+
+
+def fastest_text(alike: list[dict]) -> str:
+    """Those that are the fastest with at least a tenth of the probability, the likeliest first."""
+    ranked = sorted(alike, key=lambda each: -each["fastest_probability"])
+    likely = [each for each in ranked if each["fastest_probability"] >= LEAST_CHANCE] or ranked[:1]
+    return ", ".join(f"{each['algorithm']} ({chances.text(each['fastest_probability'])})" for each in likely)
 
 
 def print_run(setting: Setting, r: dict) -> None:

@@ -44,6 +44,7 @@ SETTINGS = (
 )  # prefixes of settings
 
 
+@options.with_software("machine")
 def command(
     collectives: argument(
         "[COLLECTIVE...]", "Collectives [default: allreduce bcast reduce].", Optional[list[str]]
@@ -437,8 +438,10 @@ def simulate(asked: TuneCommand, name: str, ranks: Ranks, out: Path | None) -> d
     job = simulation.on(machines.load(name), ranks)
     machine = job.machine
     shape = simulation.shape_of(machine)
-    place = {"machine": machine.name, "shape": shape, "model": "flow"}
-    path = out or wisdom_reading.folder() / f"simulated-{machine.name}-{shape}.json".replace("/", "-")
+    state = {"software": machine.software_state} if machine.software_state else {}
+    place = {"machine": machine.name, **state, "shape": shape, "model": "flow"}
+    name = "-".join(["simulated", machine.name, *state.values(), shape]).replace("/", "-")
+    path = out or wisdom_reading.folder() / f"{name}.json"
     wisdom.check_writable(path)
     old = wisdom.existing(path, "", simulated=place)
     journal = Journal(state_of(path), {**place, "kumihimo": __version__}, asked.fresh)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kumihimo.cli import output
 from kumihimo.collectives.arguments import parameters_text
+from kumihimo.predict import chances
 from kumihimo.processes import mpi
 from kumihimo.run.profile.collectives import Collectives, Late, Use
 from kumihimo.run.profile.summary import class_text
@@ -23,7 +24,8 @@ def show(found: dict) -> None:
     rows = rows_of(found["results"])
     if rows:
         simulated = any(choice.get("simulated") for choice in found["results"])
-        figures = ("time>", "") if simulated else ("ratio>", "interval>")
+        judged = any("low_seconds" in each for choice in found["results"] for each in choice.get("measured", []))
+        figures = ("time>", "90 % within>" if judged else "") if simulated else ("ratio>", "interval>")
         columns = ("collective", "ranks>", "from>", "to>", "choice", *figures, "parameters")
         title = (
             "Fastest in simulation"
@@ -217,11 +219,20 @@ def rows_of(choices: list[dict]) -> list[tuple[str, ...]]:
     return rows
 
 
+def within_text(told: dict) -> str:
+    """Of a predicted time, with the probability that no other algorithm is faster."""
+    if "low_seconds" not in told:
+        return ""
+    ends = " to ".join(seconds_text(told[end]) for end in ("low_seconds", "high_seconds"))
+    return f"{ends}, fastest {chances.text(told['fastest_probability'])}" if "fastest_probability" in told else ends
+
+
 def row(choice: dict) -> tuple[str, ...]:
     parameters = parameters_text(choice["parameters"])
     figures = ("", "")
     if choice.get("simulated"):
-        figures = (quantities.seconds_text(max(m["seconds"] for m in choice["measured"])), "")
+        longest = max(choice["measured"], key=lambda each: each["seconds"])
+        figures = (quantities.seconds_text(longest["seconds"]), within_text(longest))
     elif "ratio" in choice:
         figures = (f"{choice['ratio']:.2f}", f"{choice['ratio_low']:.2f}..{choice['ratio_high']:.2f}")
     place = str(choice["ranks"]) + (

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from kumihimo import _machine, _packet, _placement, _predict, _topology
 from kumihimo.network.placement import Placed
+from kumihimo.predict import prediction_errors
 from kumihimo.predict.faults import NamedDeath
 from kumihimo.predict.noise import NamedNoise
 
@@ -32,6 +33,13 @@ class Setting:
     @property
     def machine(self) -> _machine.Machine | None:
         return self.job and self.job.machine
+
+    @property
+    def errors(self) -> _machine.PredictionErrors | None:
+        """How far measured times are from such predictions; None: no calibration has judged them."""
+        is_disturbed = self.noise or self.deaths or self.background or self.has_slow_parts
+        is_judged = self.machine is not None and self.model in prediction_errors.MODELS and not is_disturbed
+        return self.machine.prediction_errors if is_judged else None
 
     @property
     def placement(self) -> _placement.Placement | None:

@@ -10,16 +10,28 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kumihimo.text.quantities import seconds_text
+
 SHARE = 0.9  # of measured times within an interval
+FEWEST = 19  # times that have quantiles of 5 and 95 %
 MODELS = ("flow", "exact")  # that machines are calibrated with
 ALL = "all"
 OF_BLOCKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter")  # whose bytes are those of one block
 LENGTHS = (("short", 4096), ("middle", 2**20), ("long", None))  # of the longest buffer of a rank, at most
 CLASSES = {
     "puts": ("trinaryx3", "trinaryx6", "rotated_rings"),
-    "trees": ("binomial", "binary"),
+    "trees": ("binomial", "binomial_in_turn", "binomial_near", "binary"),
     "rings": ("ring", "neighbour_exchange", "chain"),
-    "exchanges": ("recursive_doubling", "recursive_halving", "rabenseifner", "bruck", "bine", "dissemination", "swing"),
+    "exchanges": (
+        "recursive_doubling",
+        "recursive_halving",
+        "rabenseifner",
+        "bruck",
+        "bine",
+        "bine_in_turn",
+        "dissemination",
+        "swing",
+    ),
     "direct": ("linear", "pairwise", "paced"),
     "offloaded": ("offloaded",),
 }
@@ -36,15 +48,23 @@ class ErrorRow:
     low: float
     high: float
 
+    @property
+    def is_pooled(self) -> bool:
+        """Too few times of its own: the interval is that of all classes, and wide enough for its own."""
+        return self.times < FEWEST
+
 
 @dataclass(frozen=True)
 class JudgedTime:
-    """`log`: of measured / predicted. `curve`: times of one curve are not independent."""
+    """`log`: of measured / predicted. `curve`: times of one curve are not independent. `case`: algorithms of one case
+    do the same on the same job. `seconds`: predicted."""
 
     algorithms: str
     lengths: str
     log: float
     curve: object = None
+    case: object = None
+    seconds: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -81,7 +101,8 @@ def bounds(logs: Sequence[float], share: float = SHARE) -> tuple[float, float] |
 
 
 def rows(judged: Sequence[JudgedTime]) -> list[ErrorRow]:
-    """Of each class with enough times; of both, of each alone, and of all."""
+    """Of each class with enough times; of both, of each alone, and of all. A class of algorithms with too few takes the
+    interval of all, widened to hold its own times."""
     groups: dict[tuple[str, str], list[float]] = {}
     for each in judged:
         for key in keys(each.algorithms, each.lengths):
@@ -89,6 +110,9 @@ def rows(judged: Sequence[JudgedTime]) -> list[ErrorRow]:
     found = []
     for (algorithms, lengths), logs in groups.items():
         ends = bounds(logs)
+        of_all = None if lengths != ALL else bounds(groups[ALL, ALL])
+        if ends is None and of_all is not None:
+            ends = min(of_all[0], *logs), max(of_all[1], *logs)
         if ends is not None:
             found.append(ErrorRow(algorithms, lengths, len(logs), math.exp(ends[0]), math.exp(ends[1])))
     return sorted(found, key=lambda row: (row.algorithms == ALL, row.algorithms, row.lengths))
@@ -105,7 +129,7 @@ def row_for(known: Sequence[ErrorRow], algorithms: str, lengths: str) -> ErrorRo
 
 
 def row_of_class(known: Sequence[ErrorRow], algorithms: str, lengths: str) -> ErrorRow | None:
-    """None: the class of algorithms has too few times, and errors of others say nothing of it."""
+    """None: no time of the class of algorithms was judged, and errors of others say nothing of it."""
     has_own = any(row.algorithms == algorithms for row in known)
     return row_for(known, algorithms, lengths) if has_own else None
 
@@ -116,22 +140,52 @@ def rows_of(errors: object) -> list[ErrorRow]:
 
 
 def interval(errors: object, of: PredictedCase, nodes: int) -> dict | None:
-    """Members of a prediction: between which times nine of ten measured ones are expected. None: the
-    algorithm's class has too few times. `errors`: a _machine.PredictionErrors."""
+    """Members of a prediction: between which times nine of ten measured ones are expected. None: no time of the
+    algorithm's class was judged. `errors`: a _machine.PredictionErrors."""
     algorithms = class_of_algorithm(of.algorithm)
     lengths = class_of_length(of.collective, of.size, of.ranks)
     row = row_of_class(rows_of(errors), algorithms, lengths)
-    if row is None:
+    return None if row is None else members(errors, row, of.seconds, 0.0, nodes)
+
+
+def interval_of_program(
+    errors: object, cases: Sequence[PredictedCase], seconds: float, without_network: float, nodes: int
+) -> dict | None:
+    """The same of a recorded program. `without_network`: its time on an ideal network, which is taken as exact; the
+    rest has the widest interval of the classes of its collectives, and of all, as nobody judged single messages and how
+    errors of many calls add up. None: nothing was judged."""
+    known = rows_of(errors)
+    classes = {
+        (class_of_algorithm(each.algorithm), class_of_length(each.collective, each.size, each.ranks)) for each in cases
+    }
+    found = [row_for(known, *each) for each in sorted({(ALL, ALL), *classes})]
+    if None in found:
         return None
+    low, high = min(row.low for row in found), max(row.high for row in found)
+    widest = max(found, key=lambda row: row.high / row.low)
+    row = ErrorRow(widest.algorithms, widest.lengths, min(row.times for row in found), low, high)
+    return members(errors, row, seconds, min(without_network, seconds), nodes)
+
+
+def members(errors: object, row: ErrorRow, seconds: float, exact: float, nodes: int) -> dict:
+    """`exact`: the part of the time that has no error."""
     return {
-        "low_seconds": of.seconds * row.low,
-        "high_seconds": of.seconds * row.high,
+        "low_seconds": exact + (seconds - exact) * row.low,
+        "high_seconds": exact + (seconds - exact) * row.high,
         "share": SHARE,
         "algorithms": row.algorithms,
         "lengths": row.lengths,
         "times": row.times,
+        "pooled": row.is_pooled,
         "beyond_measured_jobs": not errors.fewest_nodes <= nodes <= errors.most_nodes,
     }
+
+
+def text_of(interval: dict | None) -> str:
+    """ "14.5 us to 20.1 us"; empty: none."""
+    if interval is None:
+        return ""
+    return " to ".join(seconds_text(interval[end]) for end in ("low_seconds", "high_seconds"))
 
 
 def coverage(judged: Sequence[JudgedTime], known: Sequence[ErrorRow]) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from kumihimo.collectives import given as given_options
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks
 from kumihimo.collectives.given import GivenOption
 from kumihimo.network import placement as placements
-from kumihimo.predict import faults, models, over_time, packet, simulation, subjects
+from kumihimo.predict import chances, faults, models, over_time, packet, simulation, subjects
 from kumihimo.predict import noise as noises
 from kumihimo.predict.prediction import Prediction, Setting
 from kumihimo.predict.subjects import Subject
@@ -228,4 +228,5 @@ def predict_all(
         advance(case.variant.name if case and case.variant else "")
     if not found.results:
         raise simulation.none_fits(found.passed_over)
+    chances.add_to(found.results, setting.errors)
     return found

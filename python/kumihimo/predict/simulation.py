@@ -279,13 +279,10 @@ def reasons(passed_over: list[dict]) -> list[str]:
 
 def interval(asked: CollectiveQuestion, collective: _schedule.Collective, algorithm: str, seconds: float) -> dict:
     """A member for the interval of a prediction, of machines whose calibration has found how far it is off."""
-    setting = asked.setting
-    errors = asked.machine and asked.machine.prediction_errors
-    disturbed = setting.noise or setting.deaths or setting.background or setting.has_slow_parts
-    if not errors or disturbed or setting.model not in prediction_errors.MODELS:
+    if asked.setting.errors is None:
         return {}
     case = prediction_errors.PredictedCase(collective.kind, algorithm, collective.bytes, collective.ranks, seconds)
-    found = prediction_errors.interval(errors, case, setting.nodes)
+    found = prediction_errors.interval(asked.setting.errors, case, asked.setting.nodes)
     return {} if found is None else {"interval": found}
 
 

@@ -9,8 +9,9 @@ from functools import cache
 
 from kumihimo import _collectives, _machine
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks
-from kumihimo.predict import simulation
+from kumihimo.predict import chances, simulation
 from kumihimo.predict.prediction import Setting
+from kumihimo.predict.prediction_errors import PredictedCase
 from kumihimo.text.errors import KumihimoError, NotApplicable, OutOfTime, not_applicable
 from kumihimo.text.ranges import ranges
 from kumihimo.tune import search
@@ -41,6 +42,24 @@ def named_segments(collective: str, choice: Choice, segment_bytes: int) -> dict:
     return parameters
 
 
+@dataclass(frozen=True)
+class Predicted:
+    """The choice for a length. `low`, `high`: nine of ten measured times are expected between them, and `chance` is the
+    probability that no other algorithm is faster; None: the machine has no errors of predictions."""
+
+    choice: Choice
+    seconds: float
+    low: float | None = None
+    high: float | None = None
+    chance: float | None = None
+
+    def row(self, size: int) -> dict:
+        """As wisdom has it."""
+        members = {"low_seconds": self.low, "high_seconds": self.high, "fastest_probability": self.chance}
+        known = {name: value for name, value in members.items() if value is not None}
+        return rounded({"bytes": size, "seconds": self.seconds, **known})
+
+
 @dataclass
 class Simulated:
     """`asked` says the machine, the ranks and the model."""
@@ -60,7 +79,7 @@ class Simulated:
     def tune(self, collective: str, sizes: Sequence[int]) -> tuple[list[dict], list[int]]:
         """Choices as wisdom has them, and the sizes that there was no time for."""
         sizes = sizes_of(collective, sizes)
-        found: dict[int, tuple[Choice, float]] = {}
+        found: dict[int, Predicted] = {}
         wanted = search.coarse(sizes)
         try:
             while wanted:
@@ -68,42 +87,55 @@ class Simulated:
                     self.step(f"{collective}, {size} bytes")
                     found[size] = self.fastest(collective, size)
                     self.reached = True
-                wanted = list(search.between(sizes, {size: choice for size, (choice, _) in found.items()}))
+                wanted = list(search.between(sizes, {size: each.choice for size, each in found.items()}))
         except OutOfTime:
             pass
         left = [size for size in search.coarse(sizes) if size not in found]
-        winners = {size: choice for size, (choice, _) in found.items()}
+        winners = {size: each.choice for size, each in found.items()}
         known = [size for size in sizes if size not in left and min(found, default=0) <= size <= max(found, default=0)]
         points = list(search.spread(winners, known).items())
         chosen = [each for each in ranges(points, LIBRARY) if each.chosen != LIBRARY]
         return [self.row(collective, each, found) for each in chosen], left
 
-    def fastest(self, collective: str, size: int) -> tuple[Choice, float]:
+    def fastest(self, collective: str, size: int) -> Predicted:
         """All algorithms; the best of them with other segments; and the best of these with other windows and trees."""
         of_a_node, ranks = max(self.node_sizes), self.asked.space.ranks
         names = [variant.name for variant in simulation.variants(collective)]
         every = [(name, variations.start(collective, name, of_a_node, ranks)) for name in names]
-        name, parameters, seconds = self.best(collective, size, every)
+        name, parameters, told = self.best(collective, size, every)
+        chance = self.chance(collective, size, name, every)
         on = variations.NodeFill(ranks, of_a_node)
         for vary in (variations.segments, variations.others):
             given = dict(parameters)
             tried = [(name, with_more) for with_more in vary(collective, name, size, on, given)]
-            name, parameters, seconds = self.best(collective, size, tried)
-        return (name, tuple(parameters.items())), seconds
+            name, parameters, told = self.best(collective, size, tried)
+        return Predicted((name, tuple(parameters.items())), told["seconds"], told.get("low"), told.get("high"), chance)
 
-    def best(self, collective: str, size: int, tried: Sequence[tuple[str, dict]]) -> tuple[str, dict, float]:
+    def best(self, collective: str, size: int, tried: Sequence[tuple[str, dict]]) -> tuple[str, dict, dict]:
         times = []
         for name, parameters in tried:
-            seconds = self.seconds(collective, size, name, parameters)
-            if seconds is not None:
-                times.append((seconds, name, parameters))
+            told = self.told(collective, size, name, parameters)
+            if told["seconds"] is not None:
+                times.append((told, name, parameters))
         if not times:
             raise not_applicable(f"no algorithm of {collective} fits these ranks")
-        seconds, name, parameters = min(times, key=lambda time: time[0])
-        return name, parameters, seconds
+        told, name, parameters = min(times, key=lambda time: time[0]["seconds"])
+        return name, parameters, told
 
-    def seconds(self, collective: str, size: int, name: str, parameters: dict) -> float | None:
-        """None where the algorithm does not fit."""
+    def chance(self, collective: str, size: int, chosen: str, tried: Sequence[tuple[str, dict]]) -> float | None:
+        """That no other algorithm is faster, before parameters are varied: an interval is that of a class."""
+        errors, ranks = self.asked.setting.errors, self.asked.space.ranks
+        times = {name: self.told(collective, size, name, parameters)["seconds"] for name, parameters in tried}
+        cases = [
+            PredictedCase(collective, name, size, ranks, seconds)
+            for name, seconds in times.items()
+            if seconds is not None
+        ]
+        found = None if errors is None or len(cases) < 2 else chances.of_cases(errors, cases)
+        return found and found[[case.algorithm for case in cases].index(chosen)]
+
+    def told(self, collective: str, size: int, name: str, parameters: dict) -> dict:
+        """`seconds`, None where the algorithm does not fit, and `low` and `high` where there is an interval."""
         key = {"collective": collective, "bytes": size, "algorithm": name, "parameters": parameters}
         key |= {"ranks": self.asked.space.ranks, "node_sizes": self.node_sizes}
         known = self.journal.recall(self.asked.setting.model, key)
@@ -113,16 +145,19 @@ class Simulated:
             wanted = replace(self.asked.arguments, collective=collective)
             asked = replace(self.asked, arguments=wanted, algorithm=name, parameters=parameters)
             try:
-                known = {"seconds": self.predict(asked, size)["seconds"]}
+                found = self.predict(asked, size)
+                interval = found.get("interval", {})
+                ends = {end: interval[f"{end}_seconds"] for end in ("low", "high") if interval}
+                known = {"seconds": found["seconds"], **ends}
             except NotApplicable as reason:
                 known = {"seconds": None, "reason": str(reason)}
             self.journal.keep(self.asked.setting.model, [(key, known)])
-        return known["seconds"]
+        return known
 
-    def row(self, collective: str, each, found: dict) -> dict:
+    def row(self, collective: str, each, found: dict[int, Predicted]) -> dict:
         space = self.asked.space
         ranks = space.ranks
-        measured = [rounded({"bytes": size, "seconds": found[size][1]}) for size in each.sizes if size in found]
+        measured = [found[size].row(size) for size in each.sizes if size in found]
         return {
             "collective": collective,
             "ranks": ranks,

@@ -71,6 +71,7 @@ Json errors_of(const PredictionErrors& errors) {
                {"most_nodes", errors.most_nodes},
                {"rows", Json::array()}};
   if (errors.day_to_day) json["day_to_day"] = *errors.day_to_day;
+  json["correlation"] = errors.correlation, json["correlation_in_class"] = errors.correlation_in_class;
   for (const PredictionErrors::Row& row : errors.rows)
     json["rows"].push_back({{"algorithms", row.algorithms},
                             {"lengths", row.lengths},

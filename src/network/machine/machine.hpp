@@ -149,6 +149,10 @@ struct SoftwareNumbers {
   // each phase, in this time. These messages have no rendezvous and no copies, and keep no lane busy as they arrive.
   // None: they are like those of other programs.
   std::optional<Quantity<Seconds>> put_setup;
+  // A call whose longest buffer has more bytes registers it with the network before its first phase, in this time. Both
+  // or none.
+  std::optional<Quantity<Bytes>> register_bytes;
+  std::optional<Quantity<Seconds>> register_latency;
   // A put of so many bytes or fewer arrives that much later. Both or none.
   std::optional<Quantity<Bytes>> short_put_bytes;
   std::optional<Quantity<Seconds>> short_put_latency;
@@ -212,6 +216,9 @@ struct PredictionErrors {
   std::vector<Row> rows;
   std::optional<double> day_to_day; // a factor of at least 1, within which nine of ten repeats on another day are;
                                     // none: nothing was measured on two days
+  // Of the errors of two algorithms in one case, of the same class and of different ones: 0 to below 1, the first not
+  // below the second.
+  double correlation_in_class = 0, correlation = 0;
 };
 
 // Parts that run at `factor` of the machine's rates, 0 < factor <= 1: a node's engines, injection, memory and reduction

@@ -81,6 +81,8 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "put_setup", software.put_setup);
   visit("software", "short_put_bytes", software.short_put_bytes);
   visit("software", "short_put_latency", software.short_put_latency);
+  visit("software", "register_bytes", software.register_bytes);
+  visit("software", "register_latency", software.register_latency);
   visit("software", "put_latency", software.put_latency);
   visit("software", "put_sum_latency", software.put_sum_latency);
   visit("software", "put_turn_latency", software.put_turn_latency);

@@ -6,7 +6,9 @@
 #include "machine/host_list.hpp"
 #include "machine/internal.hpp"
 #include "machine/numbers.hpp"
+#include "machine/software_states.hpp"
 #include "machine/toml_keys.hpp"
+#include "machine/toml_reader.hpp"
 #include "topology/single_node.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +17,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <set>
 
 namespace kumihimo {
 namespace {
@@ -36,15 +36,6 @@ Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
     return wrong_value(fmt::format("{}:{}: not TOML: {}", file, e.source().begin.line, e.description()), {},
                        "correct this line or the one before it");
   }
-}
-
-std::string described(const toml::node& node) {
-  if (const auto* text = node.as_string()) return fmt::format("\"{}\"", text->get());
-  if (const auto* number = node.as_integer()) return fmt::format("{}", number->get());
-  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
-  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
-  if (node.is_table()) return "a table";
-  return node.is_array() ? "an array" : "a date or time";
 }
 
 Result<Bytes> parse_as(std::string_view text, Bytes) { return parse_bytes(text); }
@@ -76,126 +67,26 @@ constexpr std::string_view example_of(FlopsPerSecond) { return "\"16 Gflop/s\"";
 constexpr std::string_view example_of(std::int64_t) { return "4"; }
 constexpr std::string_view example_of(OperationSet) { return "\"sum max\""; }
 
-class MachineReader {
+class MachineReader : TomlReader {
  public:
   MachineReader(toml::table root, std::string_view file, std::string_view software)
-      : root_(std::move(root)), file_(file), software_(software) {}
+      : TomlReader(file), root_(std::move(root)), states_(*this, root_), software_(software) {}
 
   Result<Machine> machine() {
-    read_states();
-    if (!error_) read_head();
-    if (!error_) check_keys();
-    if (!error_) read_numbers();
-    if (!error_) check_numbers();
-    if (!error_) read_errors();
-    if (!error_) read_slow_nodes();
-    if (!error_) read_slow_links();
-    if (error_) return *error_;
+    states_.read(software_, machine_);
+    if (!error()) read_head();
+    if (!error()) check_keys();
+    if (!error()) read_numbers();
+    if (!error()) check_numbers();
+    if (!error()) read_prediction_errors(*this, root_, machine_);
+    if (!error()) read_slow_nodes();
+    if (!error()) read_slow_links();
+    if (error()) return *error();
     return std::move(machine_);
   }
 
  private:
   using Found = std::string;
-
-  // Keeps the first error. `what` starts with the key or section concerned.
-  void fail(std::uint32_t line, std::string_view what, const Error& error) {
-    if (error_) return;
-    error_ = located(fmt::format("{}:{}: {}", file_, std::max<std::uint32_t>(line, 1), what), error);
-  }
-  void miss(std::uint32_t line, std::string_view what, std::string advice) {
-    if (!error_)
-      error_ = missing(fmt::format("{}:{}: {}", file_, std::max<std::uint32_t>(line, 1), what), std::move(advice));
-  }
-  static std::uint32_t line_of(const toml::node& node) { return node.source().begin.line; }
-
-  std::string text(const toml::table& table, std::string_view key, std::string_view what, std::string_view example) {
-    const toml::node* node = table.get(key);
-    const auto advice = fmt::format("write {} = {}", key, example);
-    if (!node) return miss(line_of(table), what, advice), "";
-    const auto* value = node->as_string();
-    if (!value || value->get().empty())
-      return fail(line_of(*node), what, wrong_value("must be a string that is not empty", described(*node), advice)),
-             "";
-    return value->get();
-  }
-
-  // Takes [software.NAME] out of the file, and puts the numbers of the wanted one in the place of others.
-  void read_states() {
-    toml::table* software = root_["software"].as_table();
-    std::vector<std::string> names;
-    if (software)
-      for (const auto& [key, value] : *software)
-        if (const auto* table = value.as_table(); table && !table->is_inline() && !table->contains("value"))
-          names.emplace_back(key.str());
-    for (const std::string& name : names) {
-      states_.emplace(name, std::move(*(*software)[name].as_table()));
-      software->erase(name);
-      read_state(name);
-    }
-    std::string wanted(software_);
-    if (const toml::node* node = root_.get("default_software"); node && !error_) {
-      const std::string usual = text(root_, "default_software", "default_software", "\"the name of a state\"");
-      if (!error_ && !states_.contains(usual)) return fail(line_of(*node), "default_software", unknown_state(usual));
-      if (wanted.empty()) wanted = usual;
-    }
-    if (error_ || wanted.empty() || wanted == no_software_state) return;
-    const auto found = states_.find(wanted);
-    if (found == states_.end()) return fail(1, "--software", unknown_state(wanted));
-    machine_.software_state = wanted;
-    put_over(found->second);
-  }
-
-  Error unknown_state(const std::string& name) const {
-    std::vector<std::string> known{std::string(no_software_state)};
-    for (const auto& [state, _] : states_) known.push_back(state);
-    return wrong_value("must be a state of the machine's software", fmt::format("'{}'", name),
-                       states_.empty() ? std::string("add a section [software.NAME], or leave it out")
-                                       : fmt::format("use one of {}", fmt::join(known, ", ")));
-  }
-
-  void read_state(const std::string& name) {
-    const toml::table& table = states_.at(name);
-    const std::string section = fmt::format("software.{}", name);
-    if (name == no_software_state)
-      return fail(line_of(table), section,
-                  wrong_value("must have another name", name, "base is the machine without a state"));
-    SoftwareState state{name, {}, {}, {}, {}, {}};
-    const auto word = [&](std::string_view key, std::string& value) {
-      if (table.contains(key)) value = text(table, key, fmt::format("{}.{}", section, key), "\"words\"");
-    };
-    word("library", state.library), word("version", state.version), word("transport", state.transport);
-    word("rails", state.rails), word("settings", state.settings);
-    machine_.software_states.push_back(std::move(state));
-  }
-
-  // Numbers of [software], and those of other sections under their names: [software.NAME.network]. Errors of
-  // predictions are those of the state alone. Moved, as copies of toml++ have no lines.
-  void put_over(toml::table& state) {
-    root_.erase("prediction_errors");
-    for (auto&& [key, value] : state) {
-      if (std::ranges::find(words_of_states, key.str()) != words_of_states.end()) continue;
-      toml::table* table = value.as_table();
-      if (!table)
-        return fail(line_of(value), fmt::format("software.{}", key.str()),
-                    wrong_value("must be a number with its source", described(value)));
-      const bool is_section = std::ranges::find(sections_of_states, key.str()) != sections_of_states.end();
-      if (key.str() == "prediction_errors")
-        root_.insert_or_assign(key.str(), std::move(*table));
-      else if (!is_section)
-        root_["software"].as_table()->insert_or_assign(key.str(), std::move(*table));
-      else
-        put_over(key.str(), *table);
-    }
-  }
-  void put_over(std::string_view section, toml::table& numbers) {
-    if (!root_[section].is_table()) root_.insert_or_assign(section, toml::table{});
-    for (auto&& [key, number] : numbers) {
-      if (!number.is_table())
-        return fail(line_of(number), fmt::format("{}.{}", section, key.str()),
-                    wrong_value("must be a number with its source", described(number)));
-      root_[section].as_table()->insert_or_assign(key.str(), std::move(*number.as_table()));
-    }
-  }
 
   void read_head() {
     machine_.name = text(root_, "name", "name", "\"my-machine\"");
@@ -203,7 +94,7 @@ class MachineReader {
     const toml::table* topology = section("topology");
     if (!topology) return;
     const std::string family = text(*topology, "family", "topology.family", "\"torus\"");
-    if (error_) return;
+    if (error()) return;
     const auto* const known = std::find(family_names.begin(), family_names.end(), family);
     if (known == family_names.end())
       return fail(line_of(*topology->get("family")), "topology.family",
@@ -218,7 +109,7 @@ class MachineReader {
       read_torus(*topology);
     else
       read_single_node(*topology);
-    if (!error_) read_node_names(*topology);
+    if (!error()) read_node_names(*topology);
     if (root_.contains("offload")) machine_.offload.emplace();
     if (root_.contains("loggops")) machine_.loggops.emplace();
     if (root_.contains("copies")) machine_.node.copies.emplace();
@@ -228,7 +119,7 @@ class MachineReader {
     constexpr std::string_view key = "node_names", what = "topology.node_names";
     if (!topology.contains(key)) return;
     const std::string list = text(topology, key, what, "\"cn[001-128]\"");
-    if (error_) return;
+    if (error()) return;
     auto names = parse_host_list(list);
     const std::size_t nodes = static_cast<std::size_t>(machine_.topology->nodes());
     const auto refuse = [&](const Error& error) { fail(line_of(*topology.get(key)), what, error); };
@@ -246,7 +137,7 @@ class MachineReader {
   Shape read_shape(const toml::table& topology, std::string_view key, std::string_view example) {
     const std::string what = fmt::format("topology.{}", key);
     const std::string shape = text(topology, key, what, example);
-    if (error_) return {};
+    if (error()) return {};
     const auto parsed = Shape::parse(shape);
     if (!parsed) return fail(line_of(*topology.get(key)), what, parsed.error()), Shape{};
     return *parsed;
@@ -256,7 +147,7 @@ class MachineReader {
     machine_.shape = read_shape(topology, "shape", "\"48x54x32\"");
     TorusMachine torus;
     read_jobs(topology, torus);
-    if (error_) return;
+    if (error()) return;
     if (torus.nodes_per_router > 1) {
       std::vector<Axis> axes = machine_.shape.axes();
       if (std::int64_t{machine_.shape.places()} * torus.nodes_per_router > largest_count)
@@ -272,19 +163,19 @@ class MachineReader {
 
   // How many nodes a router has, and what a job gets of the torus.
   void read_jobs(const toml::table& topology, TorusMachine& torus) {
-    if (const toml::node* node = topology.get("nodes_per_router"); node && !error_) {
+    if (const toml::node* node = topology.get("nodes_per_router"); node && !error()) {
       std::int64_t each = 1;
       read_value(*node, "topology.nodes_per_router", "write nodes_per_router = 2", each);
       torus.nodes_per_router = static_cast<std::int32_t>(each);
     }
-    if (error_ || !topology.contains("jobs")) return;
+    if (error() || !topology.contains("jobs")) return;
     const std::string jobs = text(topology, "jobs", "topology.jobs", "\"part\"");
     const auto block = Shape::parse(jobs);
     if (jobs == "part")
       torus.jobs = TorusMachine::Jobs::part;
     else if (block && block->dimensions() == machine_.shape.dimensions() && jobs.find('m') == std::string::npos)
       torus.jobs = TorusMachine::Jobs::blocks, torus.block = *block;
-    else if (jobs != "own" && !error_)
+    else if (jobs != "own" && !error())
       fail(line_of(*topology.get("jobs")), "topology.jobs",
            wrong_value("must be own, part or the shape of a block", fmt::format("\"{}\"", jobs),
                        "write \"own\" (a torus of its own), \"part\" (a box, closed where it has all of an axis) or "
@@ -294,7 +185,7 @@ class MachineReader {
   void read_single_node(const toml::table& topology) {
     machine_.topology = std::make_shared<SingleNode>();
     const toml::node* node = topology.get("levels");
-    if (!node || error_) return;
+    if (!node || error()) return;
     const auto wrong = [&](const toml::node& found) {
       fail(line_of(found), "topology.levels",
            wrong_value("must be levels of cores with names in small letters, outermost first", described(found),
@@ -319,8 +210,8 @@ class MachineReader {
   void read_row(const toml::table& topology, const FamilyRow& row) {
     TopologyDescription description;
     for (const FamilyRow::Key& key : row.keys)
-      if (!error_ && (key.needed || topology.contains(key.name))) read_key(topology, key, description);
-    if (error_) return;
+      if (!error() && (key.needed || topology.contains(key.name))) read_key(topology, key, description);
+    if (error()) return;
     const auto made = row.make(description);
     if (!made) return fail(line_of(topology), "topology", made.error());
     machine_.set_topology(*made);
@@ -362,7 +253,7 @@ class MachineReader {
 
   void read_tofu(const toml::table& topology) {
     const Shape axes = read_shape(topology, "axes", "\"24x18mx17x2mx3x2m\"");
-    if (error_) return;
+    if (error()) return;
     auto network = Tofu::make(axes);
     if (!network) return fail(line_of(*topology.get("axes")), "topology.axes", network.error());
     TofuMachine tofu{std::move(*network), topology.contains("relays")};
@@ -374,7 +265,7 @@ class MachineReader {
       return fail(line_of(*topology.get("axes")), "topology.axes",
                   wrong_value("the relays at z=0 leave no nodes for jobs", axes.text(), "write a longer z axis"));
     read_dead_parts(tofu);
-    if (error_) return;
+    if (error()) return;
     machine_.tofu = std::make_shared<TofuMachine>(std::move(tofu));
     const auto whole = lay_whole(*machine_.tofu);
     if (!whole) return fail(line_of(topology), "topology", whole.error());
@@ -389,7 +280,7 @@ class MachineReader {
     const auto node = [&](const toml::table& part, std::string_view section, std::string_view key) {
       const std::string what = fmt::format("{}.{}", section, key);
       const std::string given = text(part, key, what, "\"3,0,1,0,2,1\"");
-      const auto found = error_ ? NodeId{} : parse_node(tofu.network, given);
+      const auto found = error() ? NodeId{} : parse_node(tofu.network, given);
       if (!found)
         fail(line_of(part), what,
              wrong_value(fmt::format("must be the six coordinates of a node of {}", tofu.network.name()),
@@ -403,7 +294,7 @@ class MachineReader {
     for_each_part("dead_link", [&](const toml::table& part) {
       check_known(part, {"from", "to"}, "[[dead_link]]");
       const NodeId from = node(part, "dead_link", "from"), to = node(part, "dead_link", "to");
-      if (error_) return;
+      if (error()) return;
       const auto link = find_link(tofu.network, from, to);
       if (!link)
         return fail(line_of(part), "dead_link",
@@ -412,53 +303,7 @@ class MachineReader {
                                 "name nodes one hop apart"));
       links.push_back(*link);
     });
-    if (!error_) tofu.network = tofu.network.without(nodes, links);
-  }
-
-  // rows = [{ algorithms = "trees", lengths = "short", times = 24, low = 0.85, high = 1.3 }]
-  void read_errors() {
-    if (!root_.contains("prediction_errors")) return;
-    const toml::table* table = section("prediction_errors");
-    if (!table) return;
-    PredictionErrors errors;
-    errors.source = text(*table, "source", "prediction_errors.source", "\"from which times\"");
-    const auto number = [&](const toml::table& of, std::string_view key, auto& value, std::string_view example) {
-      const std::string what = fmt::format("prediction_errors.{}", key);
-      const toml::node* node = error_ ? nullptr : of.get(key);
-      if (!node && !error_) return miss(line_of(of), what, fmt::format("write {} = {}", key, example));
-      if (error_) return;
-      using Value = std::remove_reference_t<decltype(value)>;
-      const auto found = node->is_number() ? node->value<Value>() : std::nullopt;
-      if (!found || *found <= 0)
-        return fail(line_of(*node), what,
-                    wrong_value("must be a number above 0", described(*node), fmt::format("write {}", example)));
-      value = *found;
-    };
-    number(*table, "fewest_nodes", errors.fewest_nodes, "8");
-    number(*table, "most_nodes", errors.most_nodes, "512");
-    if (table->contains("day_to_day")) number(*table, "day_to_day", errors.day_to_day.emplace(), "1.05");
-    if (errors.day_to_day && *errors.day_to_day < 1 && !error_)
-      fail(line_of(*table->get("day_to_day")), "prediction_errors.day_to_day",
-           wrong_value("must be a factor of at least 1", fmt::format("{}", *errors.day_to_day)));
-    const toml::array* rows = table->get("rows") ? table->get("rows")->as_array() : nullptr;
-    if (!rows && !error_)
-      return miss(line_of(*table), "prediction_errors.rows", "write rows = [{ algorithms = \"all\", ... }]");
-    for (std::size_t i = 0; i < (rows ? rows->size() : 0) && !error_; ++i) {
-      const toml::table* row = (*rows)[i].as_table();
-      if (!row)
-        return fail(line_of((*rows)[i]), "prediction_errors.rows",
-                    wrong_value("must be tables", described((*rows)[i])));
-      check_known(*row, {"algorithms", "lengths", "times", "low", "high"}, "a row of prediction_errors");
-      PredictionErrors::Row& found = errors.rows.emplace_back();
-      found.algorithms = text(*row, "algorithms", "prediction_errors.algorithms", "\"all\"");
-      found.lengths = text(*row, "lengths", "prediction_errors.lengths", "\"all\"");
-      number(*row, "times", found.times, "40"), number(*row, "low", found.low, "0.8");
-      number(*row, "high", found.high, "1.25");
-      if (found.low > found.high && !error_)
-        fail(line_of(*row), "prediction_errors.low",
-             wrong_value("must be at most high", fmt::format("{} and {}", found.low, found.high)));
-    }
-    machine_.prediction_errors = std::move(errors);
+    if (!error()) tofu.network = tofu.network.without(nodes, links);
   }
 
   // A section that must be there, as a table.
@@ -473,7 +318,7 @@ class MachineReader {
   // Rejects what nothing would read. Before anything is missed, since a misspelt key is both unknown and missing.
   void check_keys() {
     Keys root = {"name", "summary", "topology", "slow_node", "default_software", "prediction_errors"};
-    std::map<std::string_view, Keys> sections = {{"topology", {"family", "node_names"}}};
+    SectionKeys sections = {{"topology", {"family", "node_names"}}};
     if (machine_.family == Family::torus) sections["topology"].insert({"shape", "nodes_per_router", "jobs"});
     if (machine_.family == Family::single_node) sections["topology"].insert("levels");
     if (const FamilyRow* row = find_row(machine_.family))
@@ -488,41 +333,19 @@ class MachineReader {
       sections[name].insert(key);
     });
     root.insert({"offload", "loggops", "copies"});
-    sections["prediction_errors"] = {"source", "fewest_nodes", "most_nodes", "day_to_day", "rows"};
-    check_known(root_, root, "the file");
-    for (const auto& [name, state] : states_) check_state(name, state, sections);
+    sections["prediction_errors"] = {"source", "fewest_nodes", "most_nodes",          "day_to_day",
+                                     "rows",   "correlation",  "correlation_in_class"};
+    const std::string_view family = name_of(machine_.family);
+    check_known(root_, root, fmt::format("the file of a {} machine", family));
+    states_.check_keys(sections, family);
     for (const auto& [name, keys] : sections)
       if (const toml::node* node = root_.get(name); node && node->is_table())
-        check_known(*node->as_table(), keys, fmt::format("[{}]", name));
-  }
-
-  using Keys = std::set<std::string_view>;
-  // Also of those that are not in force: a misspelt key is found when it is written.
-  void check_state(const std::string& name, const toml::table& state,
-                   const std::map<std::string_view, Keys>& sections) {
-    const std::string where = fmt::format("[software.{}]", name);
-    Keys known = sections.at("software");
-    known.insert(words_of_states.begin(), words_of_states.end());
-    for (const std::string_view section : sections_of_states) {
-      const auto keys = sections.find(section);
-      if (keys == sections.end()) continue;
-      known.insert(section);
-      if (const toml::table* table = state[section].as_table())
-        check_known(*table, keys->second, fmt::format("[software.{}.{}]", name, section));
-    }
-    check_known(state, known, where);
-  }
-  void check_known(const toml::table& table, const Keys& known, std::string_view where) {
-    for (const auto& [key, value] : table)
-      if (!known.contains(key.str()))
-        fail(key.source().begin.line, key.str(),
-             wrong_value(fmt::format("{} of a {} machine has no such key", where, name_of(machine_.family)),
-                         fmt::format("'{}'", key.str()), fmt::format("use one of {}", fmt::join(known, ", "))));
+        check_known(*node->as_table(), keys, fmt::format("[{}] of a {} machine", name, family));
   }
 
   void read_numbers() {
     visit_numbers(machine_, [&](std::string_view name, std::string_view key, auto& number) {
-      if (error_) return;
+      if (error()) return;
       if (const toml::table* table = section(name)) read(*table, name, key, number);
     });
     auto& network = machine_.network;
@@ -556,7 +379,7 @@ class MachineReader {
       return fail(line_of(*node), what, wrong_value("must be a number with its source", described(*node), form));
     check_known(*entry, {"value", "published", "measured", "fitted", "assumed"}, what);
     read_source(*entry, what, form, number.provenance, number.source);
-    if (error_) return;
+    if (error()) return;
     const toml::node* value = entry->get("value");
     if (!value) return miss(line_of(*node), fmt::format("{}.value", what), form);
     read_value(*value, what, form, number.value);
@@ -610,6 +433,9 @@ class MachineReader {
     both_or_none("network", "exchange_bytes", network.exchange_bytes, "exchange_bandwidth", network.exchange_bandwidth);
     both_or_none("software", "short_put_bytes", software.short_put_bytes, "short_put_latency",
                  software.short_put_latency);
+    both_or_none("software", "register_bytes", software.register_bytes, "register_latency", software.register_latency);
+    if (software.register_bytes && !software.put_setup)
+      miss(line_of(*root_.get("software")), "software.put_setup", "register_bytes needs it");
     if (software.short_put_bytes && !software.put_setup)
       miss(line_of(*root_.get("software")), "software.put_setup", "short_put_bytes needs it");
     if (node.reduction_rate_uncached)
@@ -653,7 +479,7 @@ class MachineReader {
     };
     if (!node->is_array()) return wrong(*node);
     for (const toml::node& part : *node->as_array()) {
-      if (error_) return;
+      if (error()) return;
       if (!part.is_table()) return wrong(part);
       read_one(*part.as_table());
     }
@@ -696,7 +522,7 @@ class MachineReader {
       check_known(part, {"from", "to", "factor"}, "[[slow_link]]");
       SlowLink slow{read_node(part, "slow_link", "from"), read_node(part, "slow_link", "to"), {}, 1};
       slow.factor = read_factor(part, "slow_link");
-      if (error_) return;
+      if (error()) return;
       const auto link = find_link(*machine_.topology, slow.from, slow.to);
       const auto ends = fmt::format("node {} to node {}", slow.from.value, slow.to.value);
       if (!link)
@@ -714,18 +540,10 @@ class MachineReader {
     return wrong_value("must name each part once", what + " twice", "keep one of the two");
   }
 
-  // What software decides beside [software]: how many rails a message takes, say.
-  static constexpr std::array<std::string_view, 6> sections_of_states = {"network", "node",    "copies",
-                                                                         "loggops", "offload", "prediction_errors"};
-
-  static constexpr std::array<std::string_view, 5> words_of_states = {"library", "version", "transport", "rails",
-                                                                      "settings"};
-
   toml::table root_;
-  std::string_view file_, software_;
-  std::map<std::string, toml::table, std::less<>> states_; // by name
+  SoftwareStateReader states_;
+  std::string_view software_;
   Machine machine_;
-  std::optional<Error> error_;
 };
 
 } // namespace

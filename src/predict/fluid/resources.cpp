@@ -296,10 +296,14 @@ Path NetworkPaths::append_path(const Transfer& transfer, std::vector<Resource>& 
   return path;
 }
 
-double NetworkPaths::setup_seconds(Lanes lanes, std::size_t phase) const {
+double NetworkPaths::setup_seconds(Lanes lanes, std::size_t phase, double bytes) const {
   if (lanes == Lanes::single || !puts_ || !leaves_node_) return 0;
-  const auto& [setup, turn] = std::tie(machine_->software.put_setup, machine_->software.put_turn_latency);
-  return setup->value.value + (turn && phase > 0 ? turn->value.value : 0);
+  const SoftwareNumbers& software = machine_->software;
+  double seconds = software.put_setup->value.value;
+  if (software.put_turn_latency && phase > 0) seconds += software.put_turn_latency->value.value;
+  if (software.register_bytes && phase == 0 && bytes > static_cast<double>(software.register_bytes->value.value))
+    seconds += software.register_latency->value.value;
+  return seconds;
 }
 
 // Pairs get their resources as they first exchange something.

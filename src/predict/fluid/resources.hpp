@@ -60,8 +60,9 @@ class NetworkPaths {
   // and so has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
   Path append_path(const Transfer& transfer, std::vector<Resource>& resources) const;
   bool has_many_peers(const Program& program) const;
-  // The exchange of addresses before each phase, numbered from 0 (SoftwareNumbers::put_setup, put_turn_latency).
-  double setup_seconds(Lanes lanes, std::size_t phase) const;
+  // The exchange of addresses before each phase, numbered from 0 (SoftwareNumbers::put_setup, put_turn_latency), and
+  // before the first one what a longest buffer of so many bytes takes (register_latency).
+  double setup_seconds(Lanes lanes, std::size_t phase, double bytes) const;
   // Whether a message leaves when its sender is ready, not only when both ends are: a short one, also in collapsed
   // loops of the flow model; and an eager one.
   bool leaves_early(double bytes) const { return bytes <= early_bytes_; }
@@ -166,8 +167,8 @@ class NetworkPaths {
   double reduction_cost_ = 0;
   double receive_cost_ = 0, copy_seconds_ = 0; // of a message; of a byte of an eager one
   double lane_rate_ = infinity_;
-  bool leaves_node_ = false; // some rank is on another node than others
-  bool puts_ = false;        // of programs with concurrent lanes
+  bool leaves_node_ = false;                                     // some rank is on another node than others
+  bool puts_ = false;                                            // of programs with concurrent lanes
   double put_latency_ = 0, put_sum_latency_ = 0;
   double short_put_bytes_ = -1, short_put_latency_ = 0;
   double eager_bytes_ = infinity_, eager_bytes_beyond_ = infinity_;

@@ -44,9 +44,12 @@ void add_call(const Schedule& schedule, const NetworkPaths& network, SchedulePre
   p.seconds.value += longest, p.latency.value += longest;
 }
 
-void add_setup(const NetworkPaths& network, Lanes lanes, SchedulePrediction& p) {
+void add_setup(const ProgramSet& set, const NetworkPaths& network, Lanes lanes, SchedulePrediction& p) {
+  const Binding binding(set, Rank{0});
+  const std::int64_t elements = std::max(binding.input_elements(), binding.output_elements());
+  const auto bytes = static_cast<double>(elements * set.data->type_bytes);
   for (std::size_t i = 0; i < p.phases.size(); ++i) {
-    const double seconds = network.setup_seconds(lanes, i);
+    const double seconds = network.setup_seconds(lanes, i, bytes);
     p.phases[i].seconds.value += seconds;
     p.seconds.value += seconds, p.latency.value += seconds;
   }

@@ -11,7 +11,8 @@ namespace kumihimo::simulation {
 // without input_copy_rate and scratch_rate. Work: O(ranks) where there is one of them.
 void add_call(const Schedule& schedule, const NetworkPaths& network, SchedulePrediction& prediction);
 
-// Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup).
-void add_setup(const NetworkPaths& network, Lanes lanes, SchedulePrediction& prediction);
+// Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup) and the registration of long buffers,
+// by those of rank 0.
+void add_setup(const ProgramSet& set, const NetworkPaths& network, Lanes lanes, SchedulePrediction& prediction);
 
 } // namespace kumihimo::simulation

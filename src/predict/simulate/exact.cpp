@@ -28,7 +28,7 @@ goal::WorkRates rates_of(const NetworkPaths& network) {
   return rates;
 }
 
-SchedulePrediction described(const goal::ProgramSegments& programs, const fluid::Network& ran,
+SchedulePrediction described(const ProgramSet& set, const goal::ProgramSegments& programs, const fluid::Network& ran,
                              const NetworkPaths& network, const Phases& phases, Lanes lanes) {
   SchedulePrediction p;
   p.model = ScheduleModel::exact;
@@ -46,7 +46,7 @@ SchedulePrediction described(const goal::ProgramSegments& programs, const fluid:
     p.phases[i].seconds = {std::max(0.0, end - p.seconds.value)};
     p.seconds = {std::max(p.seconds.value, end)};
   }
-  add_setup(network, lanes, p);
+  add_setup(set, network, lanes, p);
   p.links = network.machine().topology->links();
   p.link_bytes = ran.link_bytes();
   for (const double bytes : p.link_bytes) {
@@ -96,7 +96,7 @@ Result<SchedulePrediction> predict_exact(const ProgramSet& set, const NetworkPat
         {unequal->sender, unequal->receiver, lane.value, elements(unequal->sent), elements(unequal->expected)});
   }
   if (programs.unfinished_lanes() > 0) return does_not_end(programs.unfinished_lanes());
-  return described(programs, ran, network, phases, of.lanes);
+  return described(set, programs, ran, network, phases, of.lanes);
 }
 
 } // namespace kumihimo::simulation

@@ -240,6 +240,26 @@ TEST(ParseMachine, ReadsErrorsOfPredictions) {
                {"prediction_errors.times is missing"});
   expect_error(with_errors("7"), line, {"prediction_errors.rows", "must be tables"});
   expect_error(with_errors(row).append("day_to_day = 0.5"), line + 1, {"day_to_day", "at least 1"});
+  EXPECT_EQ(errors.correlation_in_class, 0) << "by default errors share nothing";
+  const Machine sharing = parsed(with_errors(row).append("correlation = 0.2"));
+  EXPECT_EQ(sharing.prediction_errors->correlation, 0.2);
+  EXPECT_EQ(sharing.prediction_errors->correlation_in_class, 0.2) << "not less than that of different classes";
+  expect_error(with_errors(row).append("correlation = 1"), line + 1, {"prediction_errors.correlation", "below 1"});
+  expect_error(with_errors(row).append("correlation = 0.2").append("correlation_in_class = 0.1"), line + 2,
+               {"prediction_errors.correlation_in_class", "from 0.2 to below 1"});
+}
+
+TEST(ParseMachine, RegistrationIsOfPuts) {
+  Sample sample;
+  sample.append("[software.puts]").append("put_setup = { value = \"8 us\", assumed = \"x\" }");
+  sample.append("register_bytes = { value = \"4 KiB\", assumed = \"x\" }");
+  const auto lone = parse_machine(sample.text(), "f", "puts");
+  ASSERT_FALSE(lone.ok());
+  EXPECT_NE(lone.error().sentence().find("register_latency"), std::string::npos) << lone.error().sentence();
+  sample.append("register_latency = { value = \"9 us\", assumed = \"x\" }");
+  const auto both = parse_machine(sample.text(), "f", "puts");
+  ASSERT_TRUE(both.ok()) << both.error().sentence();
+  EXPECT_EQ(both->software.register_bytes->value.value, 4096);
 }
 
 TEST(ParseMachine, ErrorsAreThoseOfTheState) {

@@ -411,6 +411,18 @@ TEST_P(LibraryCosts, PutsHaveALatencyOfTheirOwn) {
   EXPECT_NEAR(time(lanes(million, true), m), summed + 5e-6, 1e-12);
 }
 
+// Once a call, of what is longer.
+TEST_P(LibraryCosts, LongBuffersOfPutsAreRegistered) {
+  Machine m = plain("2m");
+  m.software.put_setup = Quantity<Seconds>{{20e-6}};
+  const double single = time(one_message(0, 1, 2), m), longer = time(lanes(1000), m), shorter = time(lanes(999), m);
+  m.software.register_bytes = Quantity<Bytes>{{7999}}; // of doubles
+  m.software.register_latency = Quantity<Seconds>{{7e-6}};
+  EXPECT_NEAR(time(lanes(1000), m), longer + 7e-6, 1e-12);
+  EXPECT_NEAR(time(lanes(999), m), shorter, 1e-12);
+  EXPECT_NEAR(time(one_message(0, 1, 2), m), single, 1e-12) << "no put";
+}
+
 // Two trees that sum up and then hand out: the second phase begins later.
 TEST_P(LibraryCosts, LaterPhasesOfPutsTakeATurn) {
   Machine cube = plain("2mx2mx2m");

@@ -15,12 +15,13 @@ from pathlib import Path
 
 from kumihimo.predict import prediction_errors
 from kumihimo.predict.calibrate import forms
-from kumihimo.predict.calibrate.cases import Predictor, TimedCase, log_ratios
+from kumihimo.predict.calibrate.cases import OF_COLLECTIVE, OF_PART, OF_RANKS, Predictor, TimedCase, log_ratios
 from kumihimo.predict.calibrate.fitting import less_where_far, predicted_by_fit
 from kumihimo.predict.calibrate.forms import CostForm
 from kumihimo.predict.prediction_errors import ErrorRow, JudgedTime
 from kumihimo.text.errors import wrong_value
 
+OF_CASE = ("collective", "bytes", *OF_COLLECTIVE)  # what a case asks for, with the job
 CLEARLY, NOTHING = 1.02, 1e-4  # losses nearer than this ratio, or below this one, are alike
 
 
@@ -134,11 +135,12 @@ def judged_times(judged: Sequence[JudgedFit]) -> list[JudgedTime]:
     """Their errors, by class."""
     found = []
     for fit in judged:
-        for case, log in zip(fit.cases, log_ratios(fit.seconds, fit.cases)):
+        for case, log, seconds in zip(fit.cases, log_ratios(fit.seconds, fit.cases), fit.seconds):
             collective, size = case.values["collective"], case.values.get("bytes")
             lengths = prediction_errors.class_of_length(collective, size, case.cells["ranks"])
             algorithms = prediction_errors.class_of_algorithm(case.values["algorithm"])
-            found.append(JudgedTime(algorithms, lengths, -log, (fit.split, case.curve)))
+            asked = (fit.split, *(f"{name}={case.values.get(name)}" for name in (*OF_RANKS, *OF_PART, *OF_CASE)))
+            found.append(JudgedTime(algorithms, lengths, -log, (fit.split, case.curve), asked, seconds))
     return found
 
 

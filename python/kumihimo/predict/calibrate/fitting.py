@@ -13,6 +13,7 @@ from kumihimo.predict.calibrate import forms, least_squares, numbers, profiles
 from kumihimo.predict.calibrate.cases import ABOUT, BASE, Predictor, TimedCase, log_ratios
 from kumihimo.predict.calibrate.numbers import FREE, FittedNumber
 from kumihimo.predict.campaign.expressions import CampaignExpression
+from kumihimo.predict.chances import Correlations
 from kumihimo.predict.prediction_errors import ErrorRow
 from kumihimo.text.errors import BadInput, KumihimoError, missing, wrong_value
 
@@ -273,17 +274,24 @@ def machine_file(
     return f"{text.rstrip()}\n\n{lines}"
 
 
-ERRORS = r"^\[{table}\]\n(?:#[^\n]*\n)*(?:(?:source|fewest_nodes|most_nodes|day_to_day|rows) = .*\n|  \{{.*\n|\]\n)*\n?"
+KEYS_OF_ERRORS = ("source", "fewest_nodes", "most_nodes", "day_to_day", "correlation", "correlation_in_class", "rows")
+ERRORS = r"^\[{table}\]\n(?:#[^\n]*\n)*(?:(?:{keys}) = .*\n|  \{{.*\n|\]\n)*\n?"
 
 
 def with_errors(text: str, errors: str, state: str) -> str:
     """`errors` in place of those that the file has of this state. Other numbers have other errors."""
     table = f"software.{state}.prediction_errors" if state else "prediction_errors"
-    text = re.sub(ERRORS.format(table=re.escape(table)), "", text, flags=re.MULTILINE)
+    text = re.sub(ERRORS.format(table=re.escape(table), keys="|".join(KEYS_OF_ERRORS)), "", text, flags=re.MULTILINE)
     return f"{text.rstrip()}\n\n[{table}]\n{errors}" if errors else text
 
 
-def errors_section(rows: Sequence[ErrorRow], source: str, nodes: tuple[int, int], day_to_day: float | None) -> str:
+def errors_section(
+    rows: Sequence[ErrorRow],
+    source: str,
+    nodes: tuple[int, int],
+    day_to_day: float | None,
+    known: Correlations | None = None,
+) -> str:
     """The lines of [prediction_errors]; empty: no class has enough times."""
     if not rows:
         return ""
@@ -291,6 +299,8 @@ def errors_section(rows: Sequence[ErrorRow], source: str, nodes: tuple[int, int]
     lines += [f"fewest_nodes = {nodes[0]}", f"most_nodes = {nodes[1]}"]
     if day_to_day is not None:
         lines.append(f"day_to_day = {day_to_day:.4f}")
+    if known is not None and known.in_class > 0:
+        lines += [f"correlation = {known.others:.3f}", f"correlation_in_class = {known.in_class:.3f}"]
     lines.append("rows = [")
     for row in rows:
         classes = f'algorithms = "{row.algorithms}", lengths = "{row.lengths}"'

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from kumihimo.predict import prediction_errors
+from kumihimo.predict import chances, prediction_errors
 from kumihimo.predict.calibrate import by_scale
 from kumihimo.predict.calibrate.by_scale import JudgedFit, ScaleValidation
 from kumihimo.predict.calibrate.cases import TimedCase
@@ -109,6 +109,8 @@ class CalibrationReport:
         self.by_scale, self.daily, self.repeated = judged, daily, repeated
         self.judged_times = by_scale.judged_times(judged.judged)
         self.error_rows = prediction_errors.rows(self.judged_times)
+        self.correlations = chances.correlations(self.judged_times, self.error_rows)
+        self.choices = chances.judged_choices(self.judged_times)
         ids = {id(case) for case in kept}
         self.held = [id(case) in ids for case in cases]
         self.parts = {
@@ -190,11 +192,34 @@ class CalibrationReport:
         for name, (within, of) in self.coverage().items():
             if of:
                 lines.append(f"in their interval of 90 %, {words[name]}: {within} of {of}, {share_text(within / of)}")
+        lines += self.choice_remarks()
         if self.daily is not None:
             lines.append(f"from day to day: within {self.daily:.2f} x, of {self.repeated} cases of several days")
         elif any("day" in case.cells for case in self.cases):
             lines.append(f"from day to day: not known, {self.repeated} cases were measured on several days")
         return lines
+
+    def choice_remarks(self) -> list[str]:
+        """Whether choices that were said to be the best with some probability were."""
+        if not self.choices:
+            return []
+        of = self.correlations
+        lines = [f"errors in one case: correlation {of.in_class:.2f} in a class, {of.others:.2f} of two classes"]
+        for title, told in self.judged_choices().items():
+            right = f"{told['right']} of {told['choices']} were the best"
+            lines.append(f"choices {title}: {right}, {told['expected']:.1f} expected; at worst {told['lost']:.2f} x")
+        return lines
+
+    def judged_choices(self) -> dict[str, dict]:
+        """Of choices that were said to be sure, and of all others."""
+        found = {}
+        for title, is_sure in ((f"said at {share_text(chances.SURE)} or more", True), ("said at less", False)):
+            of = [each for each in self.choices if (each.chance >= chances.SURE) == is_sure]
+            if of:
+                right, expected = sum(each.is_right for each in of), sum(each.chance for each in of)
+                lost = max(each.lost for each in of)
+                found[title] = {"choices": len(of), "right": right, "expected": expected, "lost": lost}
+        return found
 
     def rows_by(self, title: Callable[[TimedCase], str]) -> list[list[str]]:
         """Of the validation."""
@@ -255,6 +280,9 @@ class CalibrationReport:
             "by_scale": self._scales_to_json(),
             "prediction_errors": [asdict(each) for each in self.error_rows],
             "coverage": {name: {"within": a, "times": b} for name, (a, b) in self.coverage().items()},
+            "correlation": self.correlations.others,
+            "correlation_in_class": self.correlations.in_class,
+            "choices": list(self.judged_choices().values()),
             "day_to_day": self.daily,
             "warnings": self.found.warnings,
             "results": results,

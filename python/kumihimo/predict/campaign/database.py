@@ -46,11 +46,18 @@ RESULTS = {
     "ranks_of_result": "INTEGER",
     "result": "TEXT",
 }
-RESERVED = (*RESULTS, "place")
-MEASURED = ("seconds", "low", "high")
-SHOWN = {"place": "INTEGER"} | {
-    name: kind for name, kind in RESULTS.items() if name not in ("key", "ranks_of_result", "result")
+INTERVAL = {  # of the prediction, from the whole result: columns of `points` alone
+    "interval_low": "json_extract(result, '$.interval.low_seconds')",
+    "interval_high": "json_extract(result, '$.interval.high_seconds')",
 }
+RESERVED = (*RESULTS, *INTERVAL, "place")
+MEASURED = ("seconds", "low", "high")
+SHOWN = (
+    {"place": "INTEGER"}
+    | {name: kind for name, kind in RESULTS.items() if name not in ("key", "ranks_of_result", "result")}
+    | dict.fromkeys(INTERVAL, "REAL")
+)
+OPTIONAL = (*MEASURED[1:], *INTERVAL)
 COLUMNS = {"points": SHOWN, "measured": dict.fromkeys(MEASURED, "REAL")}  # which are read, beside parameters
 NO_TIME = {  # as conditions of SQL
     "points": f"status = '{OK}' AND NOT coalesce(seconds, -1) >= 0",
@@ -162,6 +169,7 @@ class Database:
                 "coalesce(plan.ranks, ranks_of_result) AS ranks" if "ranks" in names else "ranks_of_result AS ranks"
             )
             shown += [f"results.{name}" for name in RESULTS if name not in ("key", "ranks_of_result")]
+            shown += [f"{of} AS {name}" for name, of in INTERVAL.items()]
             selected = f"SELECT {', '.join(shown)} FROM plan LEFT JOIN results USING (key) ORDER BY place"
             db.execute(f"CREATE VIEW points AS {selected}")
             self._set_measured(db, measured)
@@ -240,7 +248,7 @@ class Database:
             ]
 
     def _check_values(self, table: str, names: Sequence[str]) -> None:
-        lacking = next((name for name in COLUMNS[table] if name not in names and name not in MEASURED[1:]), None)
+        lacking = next((name for name in COLUMNS[table] if name not in names and name not in OPTIONAL), None)
         if lacking is not None:
             raise self._not_ours(f"{table} have no column {lacking}")
         faults = {name: fault_of(name, COLUMNS[table].get(name)) for name in names}

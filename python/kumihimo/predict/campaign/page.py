@@ -9,7 +9,7 @@ from kumihimo import pages
 from kumihimo.predict.campaign import comparison
 from kumihimo.predict.campaign.database import NOT_APPLICABLE, OK, RESERVED
 from kumihimo.text.errors import wrong_value
-from kumihimo.text.quantities import counted
+from kumihimo.text.quantities import counted, seconds_text
 
 MOST_ROWS = 50_000
 MOST_CHARTS = 12  # of one parameter, without a choice of the reader
@@ -87,10 +87,20 @@ def data_of(points: Sequence[dict], swept: Sequence[str]) -> dict:
                 [point["seconds"], point["bound_seconds"], point["bytes_per_second"]],
                 [measured["seconds"], measured.get("low"), measured.get("high")] if measured else None,
                 point["doubts"] or "",
-                point.get("note") or "",
+                " · ".join(filter(None, (point.get("note"), within(point)))),
             ]
         )
     return {"columns": columns, "rows": rows, "choice": choice(shown, names)}
+
+
+def within(point: dict) -> str:
+    """Between which times nine of ten measured ones are expected."""
+    return f"90 % within {interval_text(point)}" if interval_text(point) else ""
+
+
+def interval_text(point: dict) -> str:
+    ends = point.get("interval_low"), point.get("interval_high")
+    return "" if None in ends else " to ".join(map(seconds_text, ends))
 
 
 CURVES_LEAD = """Choose what runs along x, what tells curves apart, and what gets a chart for each value. Point at a

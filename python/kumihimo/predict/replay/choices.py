@@ -35,9 +35,9 @@ USUAL: dict[str, list[tuple[int | None, tuple[str, ...]]]] = {
 OF_OPEN_MPI: dict[str, list[tuple[int | None, list[tuple[int | None, str]]]]] = {
     "bcast": [
         (4, []),  # it changes with nearly each length; left as MPICH's
-        (8, [(2047, "binary"), (8191, "binomial"), (1048575, "linear"), (None, "chain")]),
-        (16, [(4095, "binomial"), (16383, "binary"), (32767, "binomial"), (None, "linear")]),
-        (None, [(None, "binomial")]),
+        (8, [(2047, "binary"), (8191, "binomial_near"), (1048575, "linear"), (None, "chain")]),
+        (16, [(4095, "binomial_near"), (16383, "binary"), (32767, "binomial_near"), (None, "linear")]),
+        (None, [(None, "binomial_near")]),
     ],
     "alltoall": [
         (16, [(None, "linear")]),

@@ -33,6 +33,7 @@ def as_object(prediction: Replay, changes: Sequence[Change], name: str) -> dict:
         **({} if question.model.job is None else {"nodes": question.model.job.slots.nodes}),
         **origin,
         "seconds": times.total,
+        **({} if prediction.interval is None else {"interval": prediction.interval}),
         "last_rank": times.last_rank,
         "computing_seconds": sum(times.computing) / len(times.computing),
         "communication_seconds": times.total - sum(times.computing) / len(times.computing),

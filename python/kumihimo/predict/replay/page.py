@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from kumihimo import pages
+from kumihimo.predict import prediction_errors
 from kumihimo.predict.replay.study import Replay
 from kumihimo.text.quantities import counted, seconds_text, share_text
 
@@ -69,6 +70,9 @@ def about(prediction: Replay, result: dict) -> str:
 def facts_of(result: dict) -> Iterator[tuple[str, str, str]]:
     computing = f"{seconds_text(result['computing_seconds'])} computing in the mean"
     yield seconds_text(result["seconds"]), "predicted time", computing
+    if "interval" in result:
+        rule = "nine of ten measured times are expected there, by the errors of collectives"
+        yield prediction_errors.text_of(result["interval"]), "90 % within", rule
     for key, (name, rule) in TERMS.items():
         yield share_text(result["efficiencies"][key]), name, rule
     if "packets" in result:

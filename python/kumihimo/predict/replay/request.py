@@ -79,7 +79,9 @@ class ReplayModelRequest(ABC):
             wanted, hosts = placement.wanted(self.order, self.placement), self.hosts()
             job, name, placed = self.job(ranks, None if of_packets else self.routing, hosts, wanted)
         deaths = faults.deaths(self.dies, job and job.machine)
-        setting = Setting(self.model, job, placed, True, noise.named(self.noise), deaths, options=options)
+        disturbed = noise.named(self.noise)
+        slow = bool(self.slow)
+        setting = Setting(self.model, job, placed, True, disturbed, deaths, has_slow_parts=slow, options=options)
         return ReplayModel(setting, name, hosts is None)
 
     def slots(self) -> int | None:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from kumihimo import _collectives, _replay
+from kumihimo.predict import prediction_errors
 from kumihimo.predict.prediction import Prediction
+from kumihimo.predict.prediction_errors import PredictedCase
 from kumihimo.predict.replay.choices import Call, Ground, Wished, alternatives
 from kumihimo.predict.replay.models import ReplayModel
 from kumihimo.predict.replay.trace import Trace
@@ -118,6 +120,21 @@ class Replay:
     @property
     def seconds(self) -> float:
         return self.times.total
+
+    @property
+    def interval(self) -> dict | None:
+        """Between which times nine of ten measured ones are expected; None: the machine has no errors of such
+        predictions."""
+        question, setting = self.question, self.question.model.setting
+        if setting.errors is None:
+            return None
+        cases = [
+            PredictedCase(call.collective, variant.name, call.bytes, call.ranks, 0.0)
+            for call, (variant, _) in zip(question.calls(), question.chosen())
+        ]
+        return prediction_errors.interval_of_program(
+            setting.errors, cases, self.seconds, self.ideal.total, setting.nodes
+        )
 
 
 def predict(question: ReplayQuestion, with_intervals: bool = False) -> Replay:

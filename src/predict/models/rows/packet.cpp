@@ -63,7 +63,7 @@ Result<Ran> run_packet(const Question& question, const Run& run) {
 
 constexpr std::string_view left_out =
     "packets wait for buffers and arbiters; packet leaves out eager_peers, lane_bandwidth, put_setup, "
-    "put_sum_latency, put_turn_latency, input_copy_rate and what ranks of a node share";
+    "register_latency, put_sum_latency, put_turn_latency, input_copy_rate and what ranks of a node share";
 
 } // namespace
 

@@ -248,7 +248,7 @@ Result<SchedulePrediction> predict_walked(const Compiled& compiled, const FlowSe
     p.too_long = infinity, p.too_short = 1, p.accuracy = "without the stage doubts, no range is stated";
   log.note(FlowStage::doubts, "up to {:.0f} % too long, up to {:.0f} % too short", std::ceil(100 * p.too_long),
            std::ceil(100 * p.too_short));
-  add_setup(network, compiled.concurrency, p);
+  add_setup(*compiled.schedule, network, compiled.concurrency, p);
   return p;
 }
 

@@ -10,7 +10,7 @@ from kumihimo import _machine
 from kumihimo.predict.calibrate import cases
 from kumihimo.predict.campaign.description import toml
 
-HEADER = "system,collective,nodes,ppn,vector_bytes,algorithm,median_us\n"
+HEADER = "system,collective,nodes,ppn,vector_bytes,algorithm,median_us,source\n"
 KIB, MIB = 2**10, 2**20
 # Machine, collective, nodes, ranks a node, bytes of the vector, algorithm, median in us
 MEASURED = [
@@ -29,7 +29,8 @@ FILES = {"leonardo": "leonardo", "mare_nostrum": "marenostrum-5"}
 
 def read(folder, repository, system, rows):
     """Cases of `rows` through the description that ships for this machine."""
-    (folder / "pico.csv").write_text(HEADER + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    days = [(*row, "results/leonardo/2025_06_04" if row[2] == 64 else "results/leonardo/2025_03_28") for row in rows]
+    (folder / "pico.csv").write_text(HEADER + "".join(",".join(map(str, row)) + "\n" for row in days))
     description = folder / f"{system}.toml"
     description.write_text((repository / "bench/accuracy" / f"{FILES[system]}.toml").read_text())
     return cases.read(description)
@@ -58,6 +59,13 @@ def test_every_described_algorithm_is_one_of_the_registry(tmp_path, repository, 
     rows.append((system, "ALLREDUCE", 32, 1, 64 * KIB, "default_ompi", 100.0))
     predictor = cases.Predictor(read(tmp_path, repository, system, rows), shipped(repository, system))
     assert len(predictor.cases) == len(described) and not predictor.left_out
+
+
+def test_jobs_of_a_day_are_a_state_of_the_software(tmp_path, repository):
+    rows = [row for row in MEASURED if row[0] == "leonardo"]
+    states = [case.cells["software"] for case in read(tmp_path, repository, "leonardo", rows)]
+    assert states == ["openmpi-2025-03"] * 3 + ["openmpi-2025-06"]
+    assert set(states) == set(shipped(repository, "leonardo").software_states)
 
 
 def test_blocks_of_collectives_are_shares_of_the_vector(tmp_path, repository):

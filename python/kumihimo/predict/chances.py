@@ -1,0 +1,183 @@
+"""With which probability a predicted choice is the best (ADR 78).
+
+The logarithm of measured / predicted of each candidate is normal: nine of ten are within the candidate's interval.
+Errors of candidates of one class have a correlation, those of different classes a lower one, since they share causes: a
+cost that all programs pay, and one that the class pays. An error that both share does not change which one is faster.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kumihimo.predict import prediction_errors
+from kumihimo.predict.prediction_errors import ALL, ErrorRow, JudgedTime, PredictedCase
+
+DRAWS = 2000  # of the errors of all candidates: a probability is within 0.02 of that of more draws
+NINTH = 1.6449  # standard deviations of a normal distribution, within which nine of ten lie
+FAR = 2.5  # where errors are cut for correlations: single ones far off would decide
+MOST = 0.95  # correlation
+SURE = 0.9  # from which a choice is said to be sure
+
+
+@dataclass(frozen=True)
+class UncertainTime:
+    """`low`, `high`: nine of ten measured times are between these times the predicted `seconds`."""
+
+    algorithms: str
+    seconds: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Of errors in one case, of algorithms of one class and of different ones."""
+
+    in_class: float = 0.0
+    others: float = 0.0
+
+
+@lru_cache(maxsize=512)
+def normals(name: str) -> tuple[float, ...]:
+    """The same in each call, so that a prediction does not change."""
+    source = random.Random(name)
+    return tuple(source.gauss(0, 1) for _ in range(DRAWS))
+
+
+def of_candidates(candidates: Sequence[UncertainTime], known: Correlations) -> list[float]:
+    """Of each, that it is the fastest. Together they are 1."""
+    if not candidates:
+        return []
+    latest = min(each.seconds * each.high for each in candidates)
+    within = [i for i, each in enumerate(candidates) if each.seconds * each.low <= latest]
+    all_share = math.sqrt(known.others)
+    class_share, own_share = math.sqrt(known.in_class - known.others), math.sqrt(1 - known.in_class)
+    times = []
+    for i in within:
+        each = candidates[i]
+        centre = math.log(each.seconds) + (math.log(each.low) + math.log(each.high)) / 2
+        width = (math.log(each.high) - math.log(each.low)) / (2 * NINTH)
+        shared, of_class, own = normals(ALL), normals(f"class {each.algorithms}"), normals(f"candidate {i}")
+        times.append(
+            [
+                centre + width * (all_share * a + class_share * b + own_share * c)
+                for a, b, c in zip(shared, of_class, own)
+            ]
+        )
+    wins = [0] * len(candidates)
+    for drawn in zip(*times):
+        wins[within[drawn.index(min(drawn))]] += 1
+    return [count / DRAWS for count in wins]
+
+
+def correlations_of(errors: object) -> Correlations:
+    """Of a _machine.PredictionErrors."""
+    return Correlations(errors.correlation_in_class, errors.correlation)
+
+
+def of_cases(errors: object, cases: Sequence[PredictedCase]) -> list[float] | None:
+    """Of algorithms for the same collective and length on one job. A class that nobody judged has the interval of all.
+    None: nothing was judged, or a time is 0."""
+    known = prediction_errors.rows_of(errors)
+    classes = [
+        (
+            prediction_errors.class_of_algorithm(case.algorithm),
+            prediction_errors.class_of_length(case.collective, case.size, case.ranks),
+        )
+        for case in cases
+    ]
+    rows = [prediction_errors.row_for(known, *each) for each in classes]
+    if None in rows or any(case.seconds <= 0 for case in cases):
+        return None
+    candidates = [
+        UncertainTime(algorithms, case.seconds, row.low, row.high)
+        for (algorithms, _), case, row in zip(classes, cases, rows)
+    ]
+    return of_candidates(candidates, correlations_of(errors))
+
+
+def of_results(errors: object, results: Sequence[dict]) -> list[float] | None:
+    """The same for results of `simulate`, of one length. None: none of them has an interval."""
+    if errors is None or not any("interval" in each for each in results):
+        return None
+    names = ("collective", "algorithm", "bytes", "ranks", "seconds")
+    return of_cases(errors, [PredictedCase(*(each[name] for name in names)) for each in results])
+
+
+def add_to(results: Sequence[dict], errors: object) -> None:
+    """To results of `simulate`, the probability that each is the fastest of its length."""
+    by_length: dict[object, list[dict]] = {}
+    for each in results:
+        each.pop("fastest_probability", None)
+        by_length.setdefault(each.get("bytes"), []).append(each)
+    for alike in by_length.values():
+        for each, chance in zip(alike, of_results(errors, alike) or [] if len(alike) > 1 else []):
+            each["fastest_probability"] = chance
+
+
+def text(chance: float) -> str:
+    """As percent: more digits than draws tell are not shown."""
+    percent = round(100 * chance)
+    return ">99 %" if percent > 99 else "<1 %" if percent < 1 else f"{percent} %"
+
+
+def correlations(judged: Sequence[JudgedTime], rows: Sequence[ErrorRow]) -> Correlations:
+    """Of the errors of pairs of algorithms in one case, as shares of their intervals."""
+    by_case: dict[object, list[tuple[str, float]]] = {}
+    for each in judged:
+        row = prediction_errors.row_for(rows, each.algorithms, each.lengths)
+        if row is not None and row.high > row.low:
+            centre, width = (math.log(row.low) + math.log(row.high)) / 2, math.log(row.high / row.low) / (2 * NINTH)
+            score = max(-FAR, min(FAR, (each.log - centre) / width))
+            by_case.setdefault(each.case, []).append((each.algorithms, score))
+    products: dict[bool, list[float]] = {True: [], False: []}
+    for scores in by_case.values():
+        for i, (algorithms, score) in enumerate(scores):
+            for other, its in scores[:i]:
+                products[algorithms == other].append(score * its)
+    square = [score * score for scores in by_case.values() for _, score in scores]
+    variance = sum(square) / len(square) if square else 0.0
+
+    def mean(same: bool) -> float:
+        found = products[same]
+        return max(0.0, min(MOST, sum(found) / len(found) / variance)) if found and variance > 0 else 0.0
+
+    others = mean(False)
+    return Correlations(max(mean(True), others), others)
+
+
+@dataclass(frozen=True)
+class JudgedChoice:
+    """What was said of the algorithm that is predicted as the fastest of a case. `lost`: its measured time by that of
+    the fastest one."""
+
+    chance: float
+    lost: float
+
+    @property
+    def is_right(self) -> bool:
+        return self.lost <= 1
+
+
+def judged_choices(judged: Sequence[JudgedTime]) -> list[JudgedChoice]:
+    """Of each case with several algorithms, by intervals and correlations of all other cases."""
+    by_case: dict[object, list[JudgedTime]] = {}
+    for each in judged:
+        by_case.setdefault(each.case, []).append(each)
+    found = []
+    for case, mine in by_case.items():
+        others = [each for each in judged if each.case != case]
+        rows = prediction_errors.rows(others)
+        of = [prediction_errors.row_for(rows, each.algorithms, each.lengths) for each in mine]
+        if len(mine) < 2 or None in of:
+            continue
+        candidates = [UncertainTime(each.algorithms, each.seconds, row.low, row.high) for each, row in zip(mine, of)]
+        chances = of_candidates(candidates, correlations(others, rows))
+        best = max(range(len(mine)), key=chances.__getitem__)
+        measured = [each.seconds * math.exp(each.log) for each in mine]
+        found.append(JudgedChoice(chances[best], measured[best] / min(measured)))
+    return found
