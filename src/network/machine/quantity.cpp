@@ -92,7 +92,7 @@ std::string shifted_decimal(double value, int power) {
   const int count = static_cast<int>(digits.size());
   if (point <= 0) return "0." + std::string(-point, '0') + digits;
   if (point >= count) return digits + std::string(point - count, '0');
-  return digits.insert(point, ".");
+  return digits.substr(0, point) + "." + digits.substr(point);
 }
 
 std::string in_largest_unit(double value, std::span<const UnitName> units) {
