@@ -5,6 +5,7 @@
 // MPI library runs on this process alone, and no MPI library is opened.
 #include "application/job_processes.hpp"
 #include "application/run_task.hpp"
+#include "application/spare_ranks.hpp"
 #include "applications.hpp"
 #include "mpi_job/printed_lines.hpp"
 #include "mpi_job/task_file.hpp"
@@ -55,18 +56,30 @@ Result<std::string> use_threads(int asked, const mpi_job::LocalRank& local) {
 }
 
 // An error here is known to all ranks.
-Status work(const std::string& text, Processes& processes, const mpi_job::LocalRank& local) {
-  const Result<ApplicationTask> task = parse_task(text, applications());
-  if (Status s = processes.agree_on(task); !s) return s;
-  const Result<std::string> bound = use_threads(task->threads, local);
+Status work(const ApplicationTask& task, Processes& processes, const mpi_job::LocalRank& local,
+            KeptCopies* kept = nullptr) {
+  const Result<std::string> bound = use_threads(task.threads, local);
   if (Status s = processes.agree_on(bound); !s) return s;
-  return run_task(*task, processes, *bound);
+  return run_task(task, processes, *bound, kept);
 }
 
 int run_alone(const std::string& text) {
   OneProcess one;
-  if (const Status s = work(text, one, {}); !s) return complain(s.error());
+  const Result<ApplicationTask> task = parse_task(text, applications());
+  if (!task) return complain(task.error());
+  if (const Status s = work(*task, one, {}); !s) return complain(s.error());
   return 0;
+}
+
+Status run_on(mpi_job::MpiJob& job, const std::string& text) {
+  const Result<ApplicationTask> task = parse_task(text, applications());
+  JobProcesses processes(job);
+  if (Status s = processes.agree_on(task); !s) return s;
+  if (task->checkpoints.spares == 0) return work(*task, processes, job.among_sharers());
+  return run_with_spares(job, task->checkpoints.spares, [&](mpi_job::MpiJob& own, Processes& places, KeptCopies& kept) {
+    threads::unbind(); // of the run before a death
+    return work(*task, places, own.among_sharers(), &kept);
+  });
 }
 
 int run(const char* path, std::unique_ptr<mpi_job::MpiJob>& job) {
@@ -78,8 +91,7 @@ int run(const char* path, std::unique_ptr<mpi_job::MpiJob>& job) {
   Result<std::unique_ptr<mpi_job::MpiJob>> started = mpi_job::MpiJob::start(*library);
   if (!started) return complain(started.error());
   job = std::move(*started);
-  JobProcesses processes(*job);
-  if (const Status s = work(*text, processes, job->among_sharers()); !s) job->print(s.error());
+  if (const Status s = run_on(*job, *text); !s) job->print(s.error());
   return 0;
 }
 

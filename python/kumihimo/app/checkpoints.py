@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo.app.catalogue import AppCandidate, ApplicationRow
+from kumihimo.processes import mpi
+from kumihimo.processes.launcher_environment import LaunchPlace
 from kumihimo.text.durations import parse_duration
 from kumihimo.text.errors import did_you_mean, missing, not_applicable, wrong_value
 from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
 FOLDER = "kumihimo-state"  # in the folder at hand
-WORDS = ("every", "folder", "partner", "lose")
+WORDS = ("every", "folder", "partner", "spare", "lose")
 BEGINS = b"kumihimo-state-1"  # of a file: src/run/saved_state/state_store.hpp
 LONGEST_NAME, LONGEST_ABOUT = 4096, 1 << 24
 
@@ -26,6 +28,7 @@ class CheckpointRequest:
     every_seconds: float = 0.0  # or time
     folder: Path | None = None
     partner: int = 0  # iterations between two copies in the memory of a partner
+    spares: int = 0  # further ranks, which wait until one dies
     lost: tuple[int, int] | None = None  # rank and iteration of a simulated loss
     restart: Path | None = None
 
@@ -37,6 +40,8 @@ class CheckpointRequest:
         found: dict = {"every": self.every, "every_seconds": self.every_seconds, "partner": self.partner}
         if self.saves:
             found["folder"] = str(self.folder)
+        if self.spares:
+            found["spares"] = self.spares
         if self.lost:
             found["lost_rank"], found["lost_at"] = self.lost
         if self.restart:
@@ -45,7 +50,7 @@ class CheckpointRequest:
 
 
 def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
-    """Of `--checkpoint every=N,folder=DIR,partner=N,lose=RANK@ITERATION` and `--restart DIR`; None: neither."""
+    """Of `--checkpoint every=N,folder=DIR,partner=N,spare=N,lose=RANK@ITERATION` and `--restart DIR`; None: neither."""
     if words is None:
         return CheckpointRequest(restart=restart) if restart is not None else None
     given: dict[str, str] = {}
@@ -53,7 +58,7 @@ def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
         name, equals, value = word.strip().partition("=")
         if name not in WORDS or not (equals and value):
             advice = did_you_mean(name, WORDS, "write for example --checkpoint every=100,folder=DIR")
-            raise wrong_value("--checkpoint takes every=, folder=, partner= and lose=", f"'{word}'", advice)
+            raise wrong_value("--checkpoint takes every=, folder=, partner=, spare= and lose=", f"'{word}'", advice)
         if name in given:
             raise wrong_value("--checkpoint takes each word once", f"{name} again", "leave one of them out")
         given[name] = value
@@ -61,7 +66,7 @@ def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
         raise missing("how often to save", "add every=N (iterations), every=TIME or partner=N to --checkpoint")
     if "folder" in given and "every" not in given:
         raise missing("how often to save files", "add every=N or every=TIME to --checkpoint, or leave folder= out")
-    if "lose" in given and "partner" not in given:
+    if ("lose" in given or "spare" in given) and "partner" not in given:
         raise missing("a copy to bring the state back from", "add partner=N to --checkpoint")
     every = given.get("every", "")
     is_number = re.fullmatch(r"[0-9]+", every) is not None
@@ -70,6 +75,7 @@ def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
         every_seconds=parse_duration(every, "every") if every and not is_number else 0.0,
         folder=Path(given.get("folder", str(restart or FOLDER))),
         partner=iterations_of(given["partner"], "partner") if "partner" in given else 0,
+        spares=spares_of(given["spare"]) if "spare" in given else 0,
         lost=lost_of(given["lose"]) if "lose" in given else None,
         restart=restart,
     )
@@ -78,6 +84,12 @@ def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
 def iterations_of(text: str, name: str) -> int:
     if not re.fullmatch(r"[0-9]{1,15}", text) or int(text) < 1:
         raise wrong_value(f"--checkpoint {name}= must be a number of iterations from 1 on", f"'{text}'")
+    return int(text)
+
+
+def spares_of(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
+        raise wrong_value("--checkpoint spare= must be a number of ranks from 1 on", f"'{text}'")
     return int(text)
 
 
@@ -108,6 +120,17 @@ def check(
         others = [row["name"] for row in application.variants if row["name"] not in application.stateless_variants]
         rule = f"the variant {stateless[0]} of {application.name} saves no state"
         raise not_applicable(rule, None, f"use {', '.join(others)}, or leave --checkpoint out")
+
+
+def check_spares(installation: mpi.Installation | None, place: LaunchPlace | None) -> None:
+    """Whether spare ranks can take over here."""
+    advice = "leave spare= out"
+    if place is not None and place.ranks > 1:
+        rule = "spare ranks are for launches by this command, and a launcher has started it"
+        raise not_applicable(rule, None, f"run it without the launcher, with --ranks, or {advice}")
+    if installation is None:
+        raise wrong_value("spare ranks need at least 2 others", 1, f"use --ranks 2, or {advice}")
+    mpi.check_outlives_deaths(installation, advice)
 
 
 def saved_candidate(folder: Path, application: ApplicationRow) -> AppCandidate | None:
@@ -167,5 +190,13 @@ def lines(found: dict, seconds: float) -> list[str]:
             text.append(
                 f"a lost state came back from its partner in {seconds_text(partner['restore_seconds'])}; "
                 f"{repeated} repeated"
+            )
+        if partner["deaths"]:
+            begin = partner["went_on_from"]
+            where = "began anew" if begin is None else f"went on from iteration {begin}"
+            text.append(
+                f"{counted(partner['deaths'], 'rank')} died; spare ranks took over, and "
+                f"{seconds_text(partner['recovery_seconds'])} later the run {where}; "
+                f"{counted(partner['repeated_iterations'], 'iteration')} repeated"
             )
     return text

@@ -127,21 +127,28 @@ def run(
 
     def take(line: dict) -> None:
         if "about" in line:
-            found.about = line["about"]
+            found.about |= line["about"]  # once more where a run went on without a rank that died
         elif "result" in line:
-            found.results.append(line["result"])
+            found.results = [each for each in found.results if not is_again(each, line["result"])] + [line["result"]]
         on_object(line)
 
     begin = time.monotonic()
     start(task, resources, take)
     found.seconds = time.monotonic() - begin
     if not found.results:
-        raise failed(f"{PROGRAM} printed no result")
+        why = "a rank may have died while MPI started" if checkpoints and checkpoints.spares else ""
+        raise failed(f"{PROGRAM} printed no result", why)
     return found
+
+
+def is_again(result: dict, later: dict) -> bool:
+    """Whether the run of `later` is that of `result`, repeated because a rank died at its end."""
+    return all(result[name] == later[name] for name in ("variant", "parameters", "turn"))
 
 
 def start(task: dict, resources: Resources, take: OnObject) -> None:
     text = json.dumps(task, ensure_ascii=False)
+    spares = task.get("checkpoints", {}).get("spares", 0)
     place = launcher_environment.place()
     if place is not None and place.ranks > 1:
         return under_mpirun.run(place, program(PROGRAM), text, resources.seconds, take)
@@ -152,7 +159,9 @@ def start(task: dict, resources: Resources, take: OnObject) -> None:
         if resources.installation is None:
             run_alone(command, resources.seconds, take)
         else:
-            launch.run(resources.installation, resources.ranks, command, seconds=resources.seconds, on_object=take)
+            ranks = resources.ranks + spares
+            options: dict = {"seconds": resources.seconds, "on_object": take, "outlives_deaths": spares > 0}
+            launch.run(resources.installation, ranks, command, **options)
     return None
 
 

@@ -100,7 +100,7 @@ def command(
         "--page FILE", "Write a page with convergence, kernels, roofline and scaling.", WrittenWhole
     ) = None,
     checkpoint: option(
-        "--checkpoint WORDS", "Save the state: every=N (iterations) or every=TIME[,folder=DIR][,partner=N]."
+        "--checkpoint WORDS", "Save the state: every=N (iterations) or every=TIME[,folder=DIR][,partner=N][,spare=N]."
     ) = None,
     restart: option("--restart DIR", "Go on from the newest state that is whole in this folder.", Path) = None,
     timeout: options.duration("--timeout TIME", "Time limit of a launch.") = "1h",
@@ -163,7 +163,7 @@ def command(
         return compare_libraries(asked, {one: on[0] for one, on in each.items()}, runs, most_iterations, as_json)
     on = resources_of(threads, ranks, launcher, library, grid, sums, timeout)
     if asked.checkpoints:
-        prepare(asked, asked.checkpoints, len(on))
+        prepare(asked, asked.checkpoints, on)
     found = run(asked, on)
     code = expected.judge_results(found)
     if as_json:
@@ -199,11 +199,13 @@ class AppCommand:
     checkpoints: CheckpointRequest | None = None
 
 
-def prepare(asked: AppCommand, wanted: CheckpointRequest, launches_: int) -> None:
+def prepare(asked: AppCommand, wanted: CheckpointRequest, on: list[Resources]) -> None:
     """Checks them against the rest of the command line, and makes the folder."""
     application = asked.problem.application
     named = [] if asked.variant == AUTO else [each.variant for each in asked.candidates]
-    checkpoints.check(wanted, application, asked.runs, named, launches_)
+    checkpoints.check(wanted, application, asked.runs, named, len(on))
+    if wanted.spares:
+        checkpoints.check_spares(on[0].installation, launcher_environment.place())
     asked.candidates = [each for each in asked.candidates if each.variant not in application.stateless_variants]
     if wanted.restart and not wanted.restart.is_dir():
         raise wrong_value("--restart must name a folder", str(wanted.restart), "leave it out to begin anew")

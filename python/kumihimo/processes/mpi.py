@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from kumihimo.processes import child_output
-from kumihimo.text.errors import errors_of_this_machine, failed, wrong_value
+from kumihimo.text.errors import errors_of_this_machine, failed, not_applicable, wrong_value
 
 # By family: launchers in the order in which they are tried, and the shared library as programs are linked with it.
 LAUNCHERS = {
@@ -57,8 +57,9 @@ class Installation:
     def prefix(self) -> Path:
         return self.launcher.parent.parent
 
-    def arguments(self, ranks: int) -> list[str]:
-        """The start of a command line that runs a program on `ranks` processes of this machine."""
+    def arguments(self, ranks: int, outlives_deaths: bool = False) -> list[str]:
+        """The start of a command line that runs a program on `ranks` processes of this machine. `outlives_deaths`: of
+        some of them; see check_outlives_deaths()."""
         command = [str(self.launcher)]
         if self.srun_options is not None:
             return [*command, *self.srun_options, "-n", str(ranks)]
@@ -68,6 +69,8 @@ class Installation:
             command += ["--map-by", ":OVERSUBSCRIBE"]
             if ranks >= available_processors():  # bound ranks cannot make room for each other
                 command += ["--bind-to", "none"]
+            if outlives_deaths:
+                command += ["--with-ft", "ulfm"]
         return [*command, "-n", str(ranks)]
 
     def environment(self, ranks: int) -> dict[str, str]:
@@ -82,6 +85,19 @@ class Installation:
         if "Intel" in self._version_text:
             return {"I_MPI_ROOT": str(self.prefix)}
         return {}
+
+
+def check_outlives_deaths(installation: Installation, advice: str) -> None:
+    """Whether a job can go on without a rank that died: by user-level failure mitigation (ULFM), which the launcher
+    has to be asked for."""
+    if installation.srun_options is not None:
+        raise not_applicable("srun ends a job that has lost a rank", None, f"use --launcher mpirun, or {advice}")
+    version = installation.version
+    if installation.family == "openmpi" and int(version.partition(".")[0] or 0) >= 5:
+        return
+    name = {"openmpi": "Open MPI"}.get(installation.family, "MPICH")
+    rule = f"{name} {version}".rstrip() + " ends a job that has lost a rank"
+    raise not_applicable(rule, None, f"give --mpi the prefix of Open MPI 5 or later, or {advice}")
 
 
 def version_text(launcher: Path) -> str:

@@ -42,17 +42,19 @@ def run(
     on_object: Callable[[dict], None] | None = None,
     settings: Mapping[str, str] | None = None,
     of_processes: Mapping[str, str] | None = None,
+    outlives_deaths: bool = False,
 ) -> list[dict]:
     """Run `program` on `ranks` processes, at most `seconds` long; the objects that it printed, in order.
 
     `settings` are added to the environment, `of_processes` to that of the processes and not of the launcher. on_object
-    is called with each object as it arrives. Raises what the bench driver's `error` object says, or Failed.
+    is called with each object as it arrives. `outlives_deaths`: the program goes on where processes die. Raises what
+    the bench driver's `error` object says, or Failed.
     """
     check_ranks(installation, ranks)
     ended_before = ended_for_memory()
     job = uuid.uuid4().hex
     environment = {**os.environ, **installation.environment(ranks), **(settings or {}), JOB: job}
-    launcher, *arguments = installation.arguments(ranks)
+    launcher, *arguments = installation.arguments(ranks, outlives_deaths)
     given = {**preload.handed_on(), **preload.of_kernels(), **(of_processes or {})}
     family = installation.family if installation.srun_options is None else None
     if family is None:  # srun hands its environment on
@@ -71,7 +73,7 @@ def run(
     name = Path(program[0]).name
     try:
         with ending_by_signal():
-            watch = JobWatch(job, name)
+            watch = JobWatch(job, name, outlives_deaths)
             output = Output(process, watch)
             objects = output.read(time.monotonic() + seconds, on_object)
             if watch.lost:
@@ -137,12 +139,16 @@ class JobWatch:
     """Notices that processes of the job have died and that the launcher waits for ever: Open MPI 4.1 does when one
     dies inside MPI_Init. It is asked every PATIENCE seconds of silence."""
 
-    def __init__(self, job: str, name: str) -> None:
+    def __init__(self, job: str, name: str, outlives_deaths: bool = False) -> None:
+        """`outlives_deaths`: once the program has said something, it looks after its processes itself."""
         self.lost = False
+        self._outlives_deaths, self._is_over = outlives_deaths, False
         self._job, self._name, self._most, self._looks = job, name[:15], 0, 0
 
     def has_lost_process(self) -> bool:
         """Whether some have been dead, and the launcher there, for as long as it takes to be sure."""
+        if self._is_over:
+            return False
         there = members(self._job)
         alive = sum(command_of(pid) == self._name and is_running(pid) for pid in there)
         self._most = max(self._most, alive)
@@ -154,6 +160,9 @@ class JobWatch:
     def note_output(self) -> None:
         """The job has said something: it lives."""
         self._looks = 0
+
+    def note_object(self) -> None:
+        self._is_over = self._outlives_deaths
 
 
 class Output:
@@ -184,6 +193,8 @@ class Output:
             if isinstance(found.get("error"), dict):
                 raise_error_of(found["error"])
                 continue
+            if self._watch:
+                self._watch.note_object()
             objects.append(found)
             if on_object:
                 on_object(found)

@@ -95,14 +95,17 @@ std::string bind(int local_rank) {
   return std::to_string(team) + (team == 1 ? " thread on processor" : " threads on processors") + places;
 }
 
+void unbind() {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (const int processor : allowed_processors()) CPU_SET(processor, &all);
+  if (!allowed_processors().empty()) sched_setaffinity(0, sizeof all, &all); // if refused, it stays bound
+}
+
 void run_apart(int team, const std::function<void()>& work) {
-  const std::vector<int>& processors = allowed_processors();
   std::exception_ptr failure;
   std::thread apart([&] {
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    for (const int processor : processors) CPU_SET(processor, &all);
-    if (!processors.empty()) sched_setaffinity(0, sizeof all, &all); // if refused, the work is slower
+    unbind();
     omp_set_num_threads(team);
     try {
       work();

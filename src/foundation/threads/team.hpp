@@ -39,6 +39,8 @@ const std::vector<int>& allowed_processors();
 //
 // The project binds its threads itself: OMP_PROC_BIND=true gives the first processor to every rank of a node.
 std::string bind(int local_rank = 0);
+// Lets the calling thread run on all allowed processors again.
+void unbind();
 
 // Runs `work` in a thread of its own, with a team of `team` threads on any allowed processors, and waits for it. The
 // team of the caller keeps its threads and their processors: OpenMP would end threads that a smaller team does not

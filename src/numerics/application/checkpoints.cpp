@@ -6,12 +6,17 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <system_error>
 
 namespace kumihimo::application {
 namespace {
+
+double clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 // All of the state in memory becomes noise, as if it had never been computed.
 void overwrite(const StateList& list) {
@@ -38,7 +43,7 @@ std::unique_ptr<Checkpoints> Checkpoints::none(Processes& processes) {
 }
 
 Result<std::unique_ptr<Checkpoints>> Checkpoints::make(CheckpointOptions asked, RunIdentity identity,
-                                                       Processes& processes, UnderWay* under_way) {
+                                                       Processes& processes, UnderWay* under_way, KeptCopies* kept) {
   std::unique_ptr<Checkpoints> made(new Checkpoints(std::move(asked), std::move(identity), processes));
   const CheckpointOptions& options = made->asked_;
   if (!options.any()) return made;
@@ -48,9 +53,9 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::make(CheckpointOptions asked, 
   if (options.lost_rank >= processes.ranks())
     return wrong_value(fmt::format("the rank that is lost must be below {}", processes.ranks()), options.lost_rank);
   if (!options.restart.empty()) made->found_ = TRY(SavedRun::find(options.restart, made->identity_, processes));
-  if (options.saves())
-    made->writer_ = TRY(StateWriter::open(options.folder, made->identity_, goes_on_in_its_folder(options), processes));
-  if (options.partner > 0) made->partner_ = TRY(PartnerCopies::make(processes, under_way));
+  const bool goes_on = goes_on_in_its_folder(options) || (kept && kept->begun_again > 0);
+  if (options.saves()) made->writer_ = TRY(StateWriter::open(options.folder, made->identity_, goes_on, processes));
+  if (options.partner > 0) made->partner_ = TRY(PartnerCopies::make(processes, under_way, kept));
   return made;
 }
 
@@ -66,7 +71,7 @@ AtIteration Checkpoints::hook() {
 
 void Checkpoints::begin_at(std::int64_t iteration) {
   has_begun_ = true;
-  last_saved_ = last_copied_ = iteration;
+  began_at_ = last_saved_ = last_copied_ = iteration;
   next_look_ = iteration + 1;
   last_saved_ns_ = measure::now_ns();
 }
@@ -75,16 +80,20 @@ Result<bool> Checkpoints::at_iteration(std::int64_t iteration, const FillState& 
   if (!asked_.any()) return false;
   StateList list;
   fill(list);
+  if (!has_begun_ && partner_ && partner_->kept().begun_again > 0)
+    if (const bool went_back = TRY(recover(list)); went_back) return true;
   if (!has_begun_ && found_) {
     const std::int64_t begin = measure::now_ns();
     if (Status s = found_->load(list); !s) return s.error();
     if (writer_) writer_->go_on_from(found_->iteration());
     load_seconds_ = measure::seconds_since(begin);
+    went_on_at_ = clock_seconds();
     restarted_from_ = found_->iteration();
     begin_at(found_->iteration());
     return true;
   }
   if (!has_begun_) begin_at(iteration);
+  if (partner_) partner_->kept().reached = iteration;
   if (asked_.lost_rank >= 0 && !has_lost_ && iteration >= asked_.lost_at) {
     if (Status s = lose_and_restore(iteration, list); !s) return s.error();
     return true;
@@ -145,6 +154,24 @@ Status Checkpoints::lose_and_restore(std::int64_t iteration, const StateList& li
   return Nothing{};
 }
 
+// New copies at once: those that the dead ranks held are gone.
+Result<bool> Checkpoints::recover(const StateList& list) {
+  KeptCopies& kept = partner_->kept();
+  recovered_from_ = TRY(partner_->recover(list));
+  const std::int64_t from = recovered_from_.value_or(0);
+  kept.repeated += std::max<std::int64_t>(0, kept.reached - from);
+  kept.reached = from;
+  if (writer_) writer_->go_on_from(from);
+  if (recovered_from_) {
+    begin_at(from);
+    if (Status s = copy(from, list); !s) return s.error();
+  }
+  // A spare rank noticed the death when the others told it.
+  recovery_seconds_ = measure::seconds_since(kept.noticed_ns);
+  went_on_at_ = clock_seconds();
+  return recovered_from_.has_value();
+}
+
 std::int64_t Checkpoints::steps_to_next(std::int64_t iteration) const {
   std::int64_t next = std::numeric_limits<std::int64_t>::max();
   if (!asked_.any()) return next;
@@ -158,8 +185,11 @@ std::int64_t Checkpoints::steps_to_next(std::int64_t iteration) const {
 nlohmann::json Checkpoints::json() const {
   std::int64_t repeated = 0;
   for (const auto& [from, to] : repeated_) repeated += to - from;
+  const KeptCopies none;
+  const KeptCopies& kept = partner_ ? partner_->kept() : none;
   const std::vector<double> seconds =
-      processes_.largest({save_seconds_, load_seconds_, copy_seconds_, restore_seconds_});
+      processes_.largest({save_seconds_, load_seconds_, copy_seconds_, restore_seconds_, recovery_seconds_, went_on_at_,
+                          static_cast<double>(kept.repeated), static_cast<double>(kept.deaths)});
   const std::vector<double> bytes = processes_.total({saved_bytes_, copied_bytes_});
   nlohmann::json found = {
       {"every", asked_.every > 0 ? nlohmann::json(asked_.every) : nlohmann::json()},
@@ -170,6 +200,7 @@ nlohmann::json Checkpoints::json() const {
       {"seconds", seconds[0]},
       {"restarted_from", restarted_from_ ? nlohmann::json(*restarted_from_) : nlohmann::json()},
       {"load_seconds", seconds[1]},
+      {"went_on_at", seconds[5] > 0 ? nlohmann::json(seconds[5]) : nlohmann::json()},
       {"partner", nullptr}};
   if (partner_)
     found["partner"] = {{"every", asked_.partner},
@@ -179,7 +210,11 @@ nlohmann::json Checkpoints::json() const {
                         {"on_other_nodes", partner_->on_other_nodes()},
                         {"restored", restored_},
                         {"restore_seconds", seconds[3]},
-                        {"repeated_iterations", repeated}};
+                        {"repeated_iterations", repeated + static_cast<std::int64_t>(seconds[6])},
+                        {"deaths", static_cast<std::int64_t>(seconds[7])}};
+  if (kept.begun_again > 0)
+    found["partner"].update({{"went_on_from", recovered_from_ ? nlohmann::json(*recovered_from_) : nlohmann::json()},
+                             {"recovery_seconds", seconds[4]}});
   return found;
 }
 

@@ -23,10 +23,11 @@ namespace kumihimo::application {
 class Checkpoints {
  public:
   static std::unique_ptr<Checkpoints> none(Processes& processes);
-  // Finds the state to go on from, and opens the folder to save in. Collective. Both outlive it; `under_way` is null
-  // for one rank. Errors: those of SavedRun::find(), StateWriter::open() and PartnerCopies::make().
+  // Finds the state to go on from, and opens the folder to save in. Collective. All outlive it; `under_way` is null
+  // for one rank. `kept`: of a run that may lose ranks; null: none. Errors: those of SavedRun::find(),
+  // StateWriter::open() and PartnerCopies::make().
   static Result<std::unique_ptr<Checkpoints>> make(CheckpointOptions asked, RunIdentity identity, Processes& processes,
-                                                   UnderWay* under_way);
+                                                   UnderWay* under_way, KeptCopies* kept = nullptr);
 
   bool is_asked() const { return asked_.any(); }
   // Null where nothing is asked.
@@ -43,14 +44,16 @@ class Checkpoints {
   // The same in other units, where iterations differ: `before(i)` is the work of all iterations before i.
   template <class Work>
   double made(std::int64_t iteration, Work before) const {
-    double work = before(iteration) - before(restarted_from_.value_or(0));
+    double work = before(iteration) - before(began_at_);
     for (const auto& [from, to] : repeated_) work += before(to) - before(from);
     return work;
   }
 
   // {"every", "folder", "saved": states, "bytes": of all ranks and states, "seconds": of the slowest rank,
-  // "restarted_from": iteration or null, "load_seconds", "partner": null or {"every", "copies", "bytes", "seconds",
-  // "on_other_nodes", "restored", "restore_seconds", "repeated_iterations"}}. Collective.
+  // "restarted_from": iteration or null, "load_seconds", "went_on_at": seconds of the system's clock when a state was
+  // back, or null, "partner": null or {"every", "copies", "bytes", "seconds", "on_other_nodes", "restored",
+  // "restore_seconds", "repeated_iterations", "deaths": of ranks, and where some have died "went_on_from": iteration or
+  // null, "recovery_seconds": from when it was noticed}}. Collective.
   nlohmann::json json() const;
 
  private:
@@ -60,6 +63,7 @@ class Checkpoints {
   Status save(std::int64_t iteration, const StateList& list);
   Status copy(std::int64_t iteration, const StateList& list);
   Status lose_and_restore(std::int64_t iteration, const StateList& list);
+  Result<bool> recover(const StateList& list); // after deaths; whether there was a copy to go on from
   void begin_at(std::int64_t iteration);
 
   CheckpointOptions asked_;
@@ -69,13 +73,15 @@ class Checkpoints {
   std::unique_ptr<StateWriter> writer_;
   std::unique_ptr<PartnerCopies> partner_;
   bool has_begun_ = false, has_lost_ = false;
-  std::optional<std::int64_t> restarted_from_;
+  std::optional<std::int64_t> restarted_from_, recovered_from_;
+  std::int64_t began_at_ = 0;
   std::int64_t last_saved_ = 0, last_copied_ = 0;  // iterations
   std::int64_t next_look_ = 1, last_saved_ns_ = 0; // of checkpoints by time
   std::int64_t saved_ = 0, copied_ = 0, restored_ = 0;
   std::vector<std::pair<std::int64_t, std::int64_t>> repeated_; // iterations, from the first to before the second
   double saved_bytes_ = 0, copied_bytes_ = 0;                   // of this rank
   double save_seconds_ = 0, load_seconds_ = 0, copy_seconds_ = 0, restore_seconds_ = 0;
+  double recovery_seconds_ = 0, went_on_at_ = 0;
 };
 
 // Of a run of a fixed number of iterations that would go on from a state at or behind its end.

@@ -1,6 +1,7 @@
 #include "application/job_processes.hpp"
 
 #include "application/library_sums.hpp"
+#include "mpi/lost_ranks.hpp"
 #include "mpi_transport/open_transport.hpp"
 
 #include <utility>
@@ -23,7 +24,8 @@ class JobGroup final : public ProcessGroup {
     std::vector<std::int64_t> members(static_cast<std::size_t>(made->ranks_));
     const std::int64_t own = job.rank();
     const mpi::Handle type = job.library().datatype(DataType::int64);
-    call.Allgather(&own, 1, type, members.data(), 1, type, made->communicator_);
+    const int code = call.Allgather(&own, 1, type, members.data(), 1, type, made->communicator_);
+    if (Status s = job.library().check(code, "MPI_Allgather"); !s) return s.error();
     for (const std::int64_t rank : members) {
       made->nodes_.node_of_rank.push_back(job.nodes().node_of_rank[static_cast<std::size_t>(rank)]);
       if (job.nodes().shape)
@@ -35,7 +37,7 @@ class JobGroup final : public ProcessGroup {
   }
   ~JobGroup() override {
     transport_.reset();
-    if (communicator_ != 0) job_.library().call.Comm_free(&communicator_);
+    if (communicator_ != 0 && !mpi::has_noticed_loss()) job_.library().call.Comm_free(&communicator_);
   }
   std::int32_t rank() const override { return rank_; }
   std::int32_t ranks() const override { return ranks_; }

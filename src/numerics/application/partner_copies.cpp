@@ -29,10 +29,11 @@ std::uint64_t checksum_of(std::span<const std::byte> bytes) {
 
 } // namespace
 
-Result<std::unique_ptr<PartnerCopies>> PartnerCopies::make(Processes& processes, UnderWay* under_way) {
+Result<std::unique_ptr<PartnerCopies>> PartnerCopies::make(Processes& processes, UnderWay* under_way,
+                                                           KeptCopies* kept) {
   if (processes.ranks() == 1)
     return wrong_value("copies in the memory of a partner need at least 2 ranks", 1, "use --ranks 2, or leave it out");
-  return std::unique_ptr<PartnerCopies>(new PartnerCopies(processes, *under_way));
+  return std::unique_ptr<PartnerCopies>(new PartnerCopies(processes, *under_way, kept));
 }
 
 std::int32_t PartnerCopies::on_other_nodes() const {
@@ -43,15 +44,13 @@ std::int32_t PartnerCopies::on_other_nodes() const {
   return count;
 }
 
-// Every rank's own copy to its partner; or `back`, that of the lost rank alone.
-Result<std::unique_ptr<ProgramRun>> PartnerCopies::transfer(bool back, std::int32_t lost) const {
-  std::vector<std::int32_t> to(partner_.size(), -1), from(partner_.size(), -1);
-  for (std::size_t rank = 0; rank < partner_.size(); ++rank) {
-    const auto holder = static_cast<std::size_t>(partner_[rank]);
-    if (!back) to[rank] = partner_[rank], from[holder] = static_cast<std::int32_t>(rank);
-    if (back && static_cast<std::int32_t>(rank) == lost) to[holder] = lost, from[rank] = partner_[rank];
-  }
-  const auto elements = static_cast<std::int64_t>(own_.size());
+// From each rank to the one that `to` names; -1: it sends nothing.
+Result<std::unique_ptr<ProgramRun>> PartnerCopies::transfer(const std::vector<std::int32_t>& to,
+                                                            std::size_t numbers) const {
+  std::vector<std::int32_t> from(to.size(), -1);
+  for (std::size_t rank = 0; rank < to.size(); ++rank)
+    if (to[rank] >= 0) from[static_cast<std::size_t>(to[rank])] = static_cast<std::int32_t>(rank);
+  const auto elements = static_cast<std::int64_t>(numbers);
   DataLayout data;
   data.ranks = processes_.ranks();
   BlockLayout input, output;
@@ -81,54 +80,115 @@ Result<std::unique_ptr<ProgramRun>> PartnerCopies::transfer(bool back, std::int3
   return made;
 }
 
-Status PartnerCopies::make_room(std::size_t bytes) {
+Status PartnerCopies::make_room(CopyGeneration& generation, std::size_t bytes) const {
   try {
-    own_.resize(bytes / sizeof(double)), held_.resize(bytes / sizeof(double));
+    generation.own.resize(bytes / sizeof(double)), generation.held.resize(bytes / sizeof(double));
     return Nothing{};
   } catch (const std::bad_alloc&) {
-    return failed("there is no memory for copies of the state", fmt::format("two of {} bytes on each rank", bytes),
+    return failed("there is no memory for copies of the state",
+                  fmt::format("{} of {} bytes on each rank", 2 * kept_.generations.size(), bytes),
                   "leave partner= out, or use more nodes");
   }
 }
 
 Result<std::int64_t> PartnerCopies::copy(std::int64_t iteration, const StateList& list) {
+  CopyGeneration& to = kept_.generations[kept_.next];
   std::vector<std::byte> packed = list.packed();
   const auto bytes = static_cast<std::int64_t>(packed.size());
   const auto needed = static_cast<double>((packed.size() + trailer_bytes + piece_bytes - 1) / piece_bytes);
-  const double pieces = processes_.largest({needed})[0];
-  const std::size_t length = static_cast<std::size_t>(pieces) * piece_bytes;
-  if (own_.size() * sizeof(double) != length) {
-    if (Status s = processes_.agree(make_room(length)); !s) return s.error();
-    copy_ = TRY(transfer(false, -1));
+  const auto there = static_cast<double>(to.own.size() * sizeof(double) / piece_bytes);
+  // Once all have come here, all have the generation before.
+  const std::vector<double> pieces = processes_.largest({needed, there, -there});
+  const std::size_t length = static_cast<std::size_t>(pieces[0]) * piece_bytes;
+  to.iteration = -1;
+  if (pieces[1] != pieces[0] || -pieces[2] != pieces[0])
+    if (Status s = processes_.agree(make_room(to, length)); !s) return s.error();
+  if (copied_numbers_ != to.own.size()) {
+    copy_ = TRY(transfer(partner_, to.own.size()));
+    copied_numbers_ = to.own.size();
   }
   packed.resize(length - trailer_bytes);
-  const std::span<std::byte> own = std::as_writable_bytes(std::span(own_));
+  const std::span<std::byte> own = std::as_writable_bytes(std::span(to.own));
   std::memcpy(own.data(), packed.data(), packed.size());
   CopyTrailer trailer{processes_.rank(), iteration, 0};
   std::memcpy(own.last(trailer_bytes).data(), &trailer, trailer_bytes);
   trailer.sum = checksum_of(own.first(length - sum_bytes));
   std::memcpy(own.last(sum_bytes).data(), &trailer.sum, sum_bytes);
-  if (Status s = copy_->run({own_.data(), held_.data()}); !s) return s.error();
-  iteration_ = iteration;
+  if (Status s = copy_->run({to.own.data(), to.held.data()}); !s) return s.error();
+  to.iteration = iteration;
+  kept_.next = (kept_.next + 1) % kept_.generations.size();
+  kept_.partner = partner_;
+  kept_.is_replacement = false;
   return bytes;
 }
 
 Status PartnerCopies::restore(const StateList& list, std::int32_t lost) {
+  CopyGeneration& last = kept_.newest();
   if (processes_.rank() == lost) { // its memory is gone
-    std::ranges::fill(own_, std::numeric_limits<double>::quiet_NaN());
-    std::ranges::fill(held_, std::numeric_limits<double>::quiet_NaN());
+    std::ranges::fill(last.own, std::numeric_limits<double>::quiet_NaN());
+    std::ranges::fill(last.held, std::numeric_limits<double>::quiet_NaN());
   }
-  const std::unique_ptr<ProgramRun> back = TRY(transfer(true, lost));
-  if (Status s = back->run({held_.data(), own_.data()}); !s) return s;
-  const Status fits = check_own();
+  std::vector<std::int32_t> to(partner_.size(), -1);
+  to[static_cast<std::size_t>(partner_[static_cast<std::size_t>(lost)])] = lost;
+  return bring_back(last, last.iteration, list, to);
+}
+
+Result<std::optional<std::int64_t>> PartnerCopies::recover(const StateList& list) {
+  const std::size_t ranks = partner_.size(), mine = static_cast<std::size_t>(processes_.rank());
+  constexpr double any = std::numeric_limits<double>::max();
+  const double newest_here = kept_.is_replacement ? any : static_cast<double>(kept_.newest().iteration);
+  const double newest = -processes_.largest({-newest_here})[0];
+  if (newest < 0 || newest == any) {
+    for (CopyGeneration& each : kept_.generations) each.iteration = -1;
+    return std::optional<std::int64_t>();
+  }
+  const auto iteration = static_cast<std::int64_t>(newest);
+  std::vector<double> facts(2 * ranks, -1); // of each rank: whether it is a replacement, its partner
+  facts[mine] = kept_.is_replacement;
+  if (!kept_.is_replacement) std::ranges::copy(kept_.partner, facts.begin() + static_cast<std::ptrdiff_t>(ranks));
+  facts = processes_.largest(facts);
+  std::vector<std::int32_t> to(ranks, -1);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    if (facts[rank] <= 0) continue;
+    const auto partner = static_cast<std::size_t>(facts[ranks + rank]);
+    if (facts[partner] > 0)
+      return failed(fmt::format("the ranks {} and {} have both died, and the one had the copy of the other's state",
+                                rank, partner),
+                    {}, "restart from files, or begin anew");
+    to[partner] = static_cast<std::int32_t>(rank);
+  }
+  auto found = std::ranges::find(kept_.generations, iteration, &CopyGeneration::iteration);
+  if (kept_.is_replacement) found = kept_.generations.begin();
+  const bool is_there = found != kept_.generations.end();
+  if (Status s = processes_.agree(
+          is_there ? Status(Nothing{}) : failed(fmt::format("rank {} has no copy of iteration {}", mine, iteration)));
+      !s)
+    return s.error();
+  const double numbers = processes_.largest({static_cast<double>(found->own.size())})[0];
+  if (Status s = processes_.agree(make_room(*found, static_cast<std::size_t>(numbers) * sizeof(double))); !s)
+    return s.error();
+  if (Status s = bring_back(*found, iteration, list, to); !s) return s.error();
+  for (CopyGeneration& each : kept_.generations) each.iteration = &each == &*found ? iteration : -1;
+  kept_.next = (static_cast<std::size_t>(found - kept_.generations.begin()) + 1) % kept_.generations.size();
+  kept_.is_replacement = false;
+  if (kept_.partner.empty()) kept_.partner = partner_;
+  return std::optional(iteration);
+}
+
+// Each rank sends the copy that it holds to the rank that `to` names, and all go back to their own.
+Status PartnerCopies::bring_back(CopyGeneration& generation, std::int64_t iteration, const StateList& list,
+                                 const std::vector<std::int32_t>& to) {
+  const std::unique_ptr<ProgramRun> back = TRY(transfer(to, generation.own.size()));
+  if (Status s = back->run({generation.held.data(), generation.own.data()}); !s) return s;
+  const Status fits = check_own(generation, iteration);
   if (Status each = processes_.agree(fits); !each) return each;
-  const std::span<const std::byte> own = std::as_bytes(std::span(own_));
+  const std::span<const std::byte> own = std::as_bytes(std::span(generation.own));
   return processes_.agree(list.unpack(own.first(own.size() - trailer_bytes)));
 }
 
 // The copy that this rank goes back to is its own, of the last iteration, and whole.
-Status PartnerCopies::check_own() const {
-  const std::span<const std::byte> own = std::as_bytes(std::span(own_));
+Status PartnerCopies::check_own(const CopyGeneration& generation, std::int64_t iteration) const {
+  const std::span<const std::byte> own = std::as_bytes(std::span(generation.own));
   CopyTrailer found;
   std::memcpy(&found, own.last(trailer_bytes).data(), trailer_bytes);
   const std::string copy = fmt::format("the copy in memory of the state of rank {}", processes_.rank());
@@ -137,8 +197,8 @@ Status PartnerCopies::check_own() const {
     return failed(copy + " is damaged", "its checksum differs", advice);
   if (found.rank != processes_.rank())
     return failed(copy + " is another one's", fmt::format("that of rank {}", found.rank), advice);
-  if (found.iteration != iteration_)
-    return failed(fmt::format("{} must be of iteration {}", copy, *iteration_),
+  if (found.iteration != iteration)
+    return failed(fmt::format("{} must be of iteration {}", copy, iteration),
                   fmt::format("it is of iteration {}", found.iteration), advice);
   return Nothing{};
 }

@@ -81,7 +81,7 @@ Result<json> run_one(const ApplicationRequest& request, Runtime& runtime) {
 
 } // namespace
 
-Status run_task(const ApplicationTask& task, Processes& processes, const std::string& threads_text) {
+Status run_task(const ApplicationTask& task, Processes& processes, const std::string& threads_text, KeptCopies* kept) {
   std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {task.sums, task.grid}));
   json head = TRY(about(task, processes, threads_text));
   processes.print({{"about", std::move(head)}});
@@ -94,7 +94,8 @@ Status run_task(const ApplicationTask& task, Processes& processes, const std::st
       ApplicationRequest request = task.request;
       request.candidate = candidate;
       runtime->set_label(label_of(candidate));
-      if (Status s = runtime->start_checkpoints(task.checkpoints, identity_of(task, request, processes.ranks())); !s)
+      if (Status s = runtime->start_checkpoints(task.checkpoints, identity_of(task, request, processes.ranks()), kept);
+          !s)
         return s;
       Result<json> found = run_one(request, *runtime);
       if (Status s = runtime->agree_on(found); !s) {

@@ -35,8 +35,8 @@ Runtime::Runtime(Processes& processes, Communication communication)
 
 Runtime::~Runtime() = default;
 
-Status Runtime::start_checkpoints(const CheckpointOptions& asked, RunIdentity identity) {
-  checkpoints_ = TRY(Checkpoints::make(asked, std::move(identity), processes_, under_way_.get()));
+Status Runtime::start_checkpoints(const CheckpointOptions& asked, RunIdentity identity, KeptCopies* kept) {
+  checkpoints_ = TRY(Checkpoints::make(asked, std::move(identity), processes_, under_way_.get(), kept));
   return Nothing{};
 }
 

@@ -21,6 +21,7 @@
 namespace kumihimo::application {
 
 class Checkpoints;
+struct KeptCopies;
 struct CheckpointOptions;
 struct RunIdentity;
 
@@ -86,7 +87,7 @@ class Runtime {
   // Of the present run. Those of a new runtime do nothing.
   Checkpoints& checkpoints() { return *checkpoints_; }
   // Others for the next run. Collective. Errors: those of Checkpoints::make().
-  Status start_checkpoints(const CheckpointOptions& asked, RunIdentity identity);
+  Status start_checkpoints(const CheckpointOptions& asked, RunIdentity identity, KeptCopies* kept = nullptr);
   ~Runtime();
 
   // Error: with so many bytes of each rank, those of this node need more than is free. Then the system would kill one

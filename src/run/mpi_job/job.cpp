@@ -1,6 +1,7 @@
 #include "mpi_job/job.hpp"
 
 #include "base/hash.hpp"
+#include "mpi/lost_ranks.hpp"
 #include "mpi/program_communicator.hpp"
 #include "mpi_transport/open_transport.hpp"
 #include "shared_memory/affinity.hpp"
@@ -36,15 +37,6 @@ std::uint64_t machine_hash(const std::string& node) {
   return hash_of(started.empty() ? node : started);
 }
 
-// Text of rank `from` on all ranks.
-std::string shared_text(const mpi::Library& library, Handle world, std::string text, std::int32_t from) {
-  auto length = static_cast<std::int64_t>(text.size());
-  library.call.Bcast(&length, 1, library.datatype(DataType::int64), from, world);
-  text.resize(static_cast<std::size_t>(length));
-  library.call.Bcast(text.data(), static_cast<int>(length), library.constants.byte, from, world);
-  return text;
-}
-
 } // namespace
 
 Result<std::unique_ptr<MpiJob>> MpiJob::start(const std::string& library_path) {
@@ -60,6 +52,21 @@ Result<std::unique_ptr<MpiJob>> MpiJob::start(const std::string& library_path) {
   job->world_ = job->library_.constants.comm_world;
   job->find_ranks();
   return job;
+}
+
+void MpiJob::expect(int code, std::string_view what) const {
+  if (code == 0) return;
+  if (mpi::is_loss(code)) throw mpi::RankLost();
+  give_up(library_.check(code, what).error());
+}
+
+std::string MpiJob::shared_text(std::string text, std::int32_t from) const {
+  auto length = static_cast<std::int64_t>(text.size());
+  expect(library_.call.Bcast(&length, 1, library_.datatype(DataType::int64), from, world()), "MPI_Bcast");
+  text.resize(static_cast<std::size_t>(length));
+  expect(library_.call.Bcast(text.data(), static_cast<int>(length), library_.constants.byte, from, world()),
+         "MPI_Bcast");
+  return text;
 }
 
 Result<std::unique_ptr<MpiJob>> MpiJob::join(mpi::Library library, Handle communicator) {
@@ -89,9 +96,10 @@ Status MpiJob::reorder(const std::vector<std::int32_t>& process_of_rank) {
   return Nothing{};
 }
 
+// A communicator with a lost rank is left to the library.
 MpiJob::~MpiJob() {
   transports_.clear();
-  if (world_ != library_.constants.comm_world) library_.call.Comm_free(&world_);
+  if (world_ != library_.constants.comm_world && !mpi::has_noticed_loss()) library_.call.Comm_free(&world_);
   if (started_mpi_)
     library_.as_programs_call_it().call.Finalize(); // an interposer that is loaded lets go of what it has
 }
@@ -142,7 +150,7 @@ void MpiJob::give_up(const Error& error) const {
   std::_Exit(1); // where the library returns
 }
 
-void MpiJob::barrier() const { library_.call.Barrier(world()); }
+void MpiJob::barrier() const { expect(library_.call.Barrier(world()), "MPI_Barrier"); }
 
 bool MpiJob::all(bool mine) const {
   const std::vector<std::int64_t> so = gather(mine);
@@ -158,9 +166,9 @@ Status MpiJob::agree(const Status& mine) const {
   const std::int32_t lowest = first % ranks_;
   Error error = rank_ == lowest ? mine.error() : Error{};
   auto kind = static_cast<std::int32_t>(error.kind);
-  library_.call.Bcast(&kind, 1, library_.datatype(DataType::int32), lowest, world());
+  expect(library_.call.Bcast(&kind, 1, library_.datatype(DataType::int32), lowest, world()), "MPI_Bcast");
   error.kind = static_cast<Error::Kind>(kind);
-  for (std::string* part : {&error.problem, &error.advice}) *part = shared_text(library_, world(), *part, lowest);
+  for (std::string* part : {&error.problem, &error.advice}) *part = shared_text(*part, lowest);
   error.elsewhere = false; // nobody says more
   return error;
 }
@@ -174,14 +182,15 @@ void MpiJob::scatter_from_rank_0(const std::vector<std::vector<std::byte>>& of_r
   };
   if (rank_ != 0)
     return pieces(mine.size(), [&](std::size_t at, int bytes) {
-      library_.call.Recv(mine.data() + at, bytes, library_.constants.byte, 0, tag, world(),
-                         library_.constants.status_ignore);
+      expect(library_.call.Recv(mine.data() + at, bytes, library_.constants.byte, 0, tag, world(),
+                                library_.constants.status_ignore),
+             "MPI_Recv");
     });
   mine = of_rank_0[0];
   for (std::int32_t r = 1; r < ranks_; ++r) {
     const std::vector<std::byte>& theirs = of_rank_0[static_cast<std::size_t>(r)];
     pieces(theirs.size(), [&](std::size_t at, int bytes) {
-      library_.call.Send(theirs.data() + at, bytes, library_.constants.byte, r, tag, world());
+      expect(library_.call.Send(theirs.data() + at, bytes, library_.constants.byte, r, tag, world()), "MPI_Send");
     });
   }
 }
@@ -189,7 +198,7 @@ void MpiJob::scatter_from_rank_0(const std::vector<std::vector<std::byte>>& of_r
 std::vector<std::int64_t> MpiJob::gather(std::int64_t mine) const {
   std::vector<std::int64_t> all(static_cast<std::size_t>(ranks_));
   const Handle type = library_.datatype(DataType::int64);
-  library_.call.Allgather(&mine, 1, type, all.data(), 1, type, world());
+  expect(library_.call.Allgather(&mine, 1, type, all.data(), 1, type, world()), "MPI_Allgather");
   return all;
 }
 
@@ -198,7 +207,7 @@ void MpiJob::find_place() {
   auto place = mpi::own_place(library_, rank_, ranks_);
   Status s = agree(place);
   const std::string shape = place && *place ? (*place)->nodes.text() : "";
-  if (s && !all(shared_text(library_, world(), shape, 0) == shape))
+  if (s && !all(shared_text(shape, 0) == shape))
     s = wrong_value(fmt::format("all ranks must have the same {}", shape_variable), "different ones");
   if (!s) {
     notes_.push_back(s.error().sentence() + "; the shape is ignored");
@@ -214,7 +223,7 @@ Nodes MpiJob::find_nodes() const {
   const auto each = static_cast<int>(name.size());
   std::vector<char> all(name.size() * static_cast<std::size_t>(ranks_));
   const Handle byte = library_.constants.byte;
-  library_.call.Allgather(name.data(), each, byte, all.data(), each, byte, world());
+  expect(library_.call.Allgather(name.data(), each, byte, all.data(), each, byte, world()), "MPI_Allgather");
   std::vector<std::string> names;
   for (auto at = all.begin(); at != all.end(); at += each) names.emplace_back(&*at);
   Nodes nodes = nodes_of(names);
@@ -231,8 +240,10 @@ std::vector<double> MpiJob::sum(const std::vector<double>& mine) const { return 
 
 std::vector<double> MpiJob::combined(const std::vector<double>& mine, Operation operation) const {
   std::vector<double> all(mine.size());
-  library_.call.Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()), library_.datatype(DataType::float64),
-                          library_.operation(operation), world());
+  const int code =
+      library_.call.Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()),
+                              library_.datatype(DataType::float64), library_.operation(operation), world());
+  expect(code, "MPI_Allreduce");
   return all;
 }
 

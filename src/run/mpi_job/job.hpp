@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kumihimo::mpi_job {
@@ -63,7 +64,8 @@ class MpiJob {
   // errors on which the ranks have agreed.
   [[noreturn]] void give_up(const Error& error) const;
 
-  // --- agreements: collective. By an allgather if possible: the library may be set to refuse other calls.
+  // --- agreements: collective. By an allgather if possible: the library may be set to refuse other calls. They throw
+  // mpi::RankLost where a rank has died and the job tolerates it; other errors of the library end the job.
   void barrier() const;
   bool all(bool mine) const; // whether it is true on all ranks
   // The error of the lowest rank with an error of its own; success if none has one.
@@ -82,6 +84,8 @@ class MpiJob {
   explicit MpiJob(mpi::Library library) : library_(std::move(library)) {}
   Nodes find_nodes() const; // collective
   std::vector<double> combined(const std::vector<double>& mine, Operation operation) const;
+  void expect(int code, std::string_view what) const;                 // that the code of a collective call is success
+  std::string shared_text(std::string text, std::int32_t from) const; // text of rank `from` on all ranks
   mpi::Library library_;
   bool started_mpi_ = false;
   void find_ranks(); // collective

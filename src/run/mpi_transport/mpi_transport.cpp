@@ -1,5 +1,6 @@
 #include "mpi_transport/mpi_transport.hpp"
 
+#include "mpi/lost_ranks.hpp"
 #include "mpi/program_communicator.hpp"
 #include "mpi_transport/networks/network.hpp"
 #include "mpi_transport/networks/network_pair.hpp"
@@ -65,7 +66,8 @@ MpiTransport::MpiTransport(const mpi::Library& library, mpi::Handle communicator
 // collectively and would wait for the others for ever.
 MpiTransport::~MpiTransport() {
   int finalized = 0;
-  if (!complete_ || has_lost_peers_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
+  const bool is_lost = has_lost_peers_ || mpi::has_noticed_loss();
+  if (!complete_ || is_lost || library_.call.Finalized(&finalized) != 0 || finalized) return;
   network_->close();
   if (!network_->has_lost_peers()) free_communicators();
 }
@@ -410,6 +412,10 @@ void MpiTransport::progress_libraries() {
   if (!is_single_node_ && !network_->busy()) network_->progress();
   const int code = library_progress_->progress();
   if (code != 0) network_->abandon(library_.check(code, "MPI_Request_get_status").error());
+  if (!has_lost_peers_ && mpi::look_for_losses() != 0) {
+    has_lost_peers_ = true;
+    fail(failed("a rank has died"));
+  }
 }
 
 // The messages under way may soon be destroyed, so no address of them is kept. Later messages go to the network,

@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <mutex>
+#include <optional>
 
 namespace kumihimo::application::checkpoint_tests {
 namespace {
@@ -230,7 +232,8 @@ TEST_F(CheckpointsTest, EachStateThatDoesNotFitIsOneSentence) {
   EXPECT_EQ(sentence({.checkpoints = every_10(), .bits = "same_ranks"}),
             "DIR must hold no state of heat (got one of iteration 20); add --restart DIR to go on from it, or remove "
             "it");
-  EXPECT_EQ(with({.application = "stateless"}), "this run of stateless saves no state; leave out --checkpoint and --restart");
+  EXPECT_EQ(with({.application = "stateless"}),
+            "this run of stateless saves no state; leave out --checkpoint and --restart");
   for (const auto& entry : fs::directory_iterator(folder)) fs::resize_file(entry.path(), 30);
   EXPECT_EQ(with({.bits = "same_ranks"}), "DIR must hold a whole state of heat (got none that is whole); leave "
                                           "--restart out to begin anew");
@@ -363,6 +366,118 @@ TEST(CopiesInMemory, ACopyOfAnotherRankIsRefused) {
   EXPECT_EQ(error_after([](PartnerCopies& copies, const std::vector<double>&) { copies.held() = copies.own(); }),
             "the copy in memory of the state of rank 1 is another one's: that of rank 2; "
             "restart from files, or begin anew");
+}
+
+// Copies of iterations 4 and 8 on four ranks, each of which keeps them beyond its communicators. Then `deaths` happen
+// to what they keep, and the ranks meet again, on other nodes. The iteration that they went back to, how many of them
+// have other values than those of it, and the sentence of rank 0.
+struct Recovered {
+  std::optional<std::int64_t> iteration;
+  double wrong = 0;
+  std::string sentence;
+};
+
+Recovered after(const std::function<void(std::vector<KeptCopies>&)>& deaths) {
+  std::vector<KeptCopies> kept(4);
+  for (KeptCopies& each : kept) each.generations.resize(2);
+  const auto value = [](std::int64_t iteration, std::int32_t rank) {
+    return 100.0 * static_cast<double>(iteration) + rank;
+  };
+  const auto [copied, none] = run_processes(4, false, 1, [&](Processes& processes) -> Status {
+    const std::int32_t rank = processes.rank();
+    UnderWay under_way(*TRY(processes.transport()));
+    const auto copies = TRY(PartnerCopies::make(processes, &under_way, &kept[static_cast<std::size_t>(rank)]));
+    std::vector<double> values(3000);
+    StateList list;
+    list.vector("values", values);
+    for (const std::int64_t iteration : {4, 8}) {
+      std::ranges::fill(values, value(iteration, rank));
+      TRY(copies->copy(iteration, list));
+    }
+    return Nothing{};
+  });
+  EXPECT_TRUE(copied.ok()) << copied.error().sentence();
+  deaths(kept);
+  Recovered found;
+  std::mutex mutex;
+  const auto [met, lines] =
+      run_processes(4, false, 1,
+                    [&](Processes& processes) -> Status {
+                      const std::int32_t rank = processes.rank();
+                      UnderWay under_way(*TRY(processes.transport()));
+                      const auto copies =
+                          TRY(PartnerCopies::make(processes, &under_way, &kept[static_cast<std::size_t>(rank)]));
+                      std::vector<double> values;
+                      StateList list;
+                      list.vector("values", values);
+                      const Result<std::optional<std::int64_t>> back = copies->recover(list);
+                      if (back && *back) TRY(copies->copy(**back, list)); // as long on all ranks
+                      const std::lock_guard lock(mutex);
+                      if (rank == 0) found.sentence = back ? "" : back.error().sentence();
+                      if (!back) return Nothing{};
+                      found.iteration = *back;
+                      if (*back && values != std::vector<double>(3000, value(**back, rank))) ++found.wrong;
+                      return Nothing{};
+                    },
+                    {0, 1, 1, 0});
+  EXPECT_TRUE(met.ok()) << met.error().sentence();
+  return found;
+}
+
+KeptCopies replacement() {
+  KeptCopies made;
+  made.generations.resize(2);
+  made.is_replacement = true;
+  return made;
+}
+
+TEST(CopiesInMemory, AReplacementGetsTheStateOfTheRankThatDied) {
+  for (const std::size_t died : {0U, 1U, 2U, 3U}) {
+    const Recovered found = after([&](std::vector<KeptCopies>& kept) { kept[died] = replacement(); });
+    EXPECT_EQ(found.iteration, 8) << found.sentence;
+    EXPECT_EQ(found.wrong, 0);
+  }
+  const Recovered two = after([&](std::vector<KeptCopies>& kept) { kept[0] = kept[2] = replacement(); });
+  EXPECT_EQ(two.iteration, 8) << two.sentence;
+  EXPECT_EQ(two.wrong, 0);
+}
+
+// Some ranks have the newer generation whole, others were writing it.
+TEST(CopiesInMemory, ADeathDuringACopyGoesBackToTheGenerationBefore) {
+  for (const std::size_t late : {0U, 2U, 3U}) {
+    const Recovered found = after([&](std::vector<KeptCopies>& kept) {
+      kept[1] = replacement();
+      CopyGeneration& newer = kept[late].newest();
+      newer.iteration = -1;
+      std::ranges::fill(newer.own, 0.0), std::ranges::fill(newer.held, 0.0);
+    });
+    EXPECT_EQ(found.iteration, 4) << found.sentence;
+    EXPECT_EQ(found.wrong, 0);
+  }
+}
+
+TEST(CopiesInMemory, WithoutAWholeGenerationTheRunBeginsAnew) {
+  const Recovered found = after([&](std::vector<KeptCopies>& kept) {
+    kept[1] = replacement();
+    for (CopyGeneration& each : kept[2].generations) each.iteration = -1;
+  });
+  EXPECT_EQ(found.iteration, std::nullopt);
+  EXPECT_EQ(found.sentence, "");
+}
+
+TEST(CopiesInMemory, PartnersThatDieTogetherAreOneSentence) {
+  EXPECT_EQ(after([&](std::vector<KeptCopies>& kept) { kept[1] = kept[2] = replacement(); }).sentence,
+            "the ranks 1 and 2 have both died, and the one had the copy of the other's state; "
+            "restart from files, or begin anew");
+}
+
+TEST(CopiesInMemory, ACopyThatIsDamagedBringsNobodyBack) {
+  const Recovered found = after([&](std::vector<KeptCopies>& kept) {
+    kept[1] = replacement();
+    kept[2].newest().held[7] += 1;
+  });
+  EXPECT_EQ(found.sentence, "the copy in memory of the state of rank 1 is damaged: its checksum differs; "
+                            "restart from files, or begin anew");
 }
 
 } // namespace

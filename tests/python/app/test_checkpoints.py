@@ -296,7 +296,7 @@ def test_each_mistake_is_one_sentence(kumihimo, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("evry=5", "--checkpoint takes every=, folder=, partner= and lose="),
+        ("evry=5", "--checkpoint takes every=, folder=, partner=, spare= and lose="),
         ("every=0", "--checkpoint every= must be a number of iterations from 1 on"),
         ("every=5,every=6", "--checkpoint takes each word once (got every again)"),
         ("every=5,lose=1@3", "a copy to bring the state back from is missing"),
