@@ -14,6 +14,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
@@ -28,6 +29,12 @@ TOGETHER = 64 << 20  # bytes of a measurement
 
 def run(*words: str) -> None:
     subprocess.run(words, check=True)
+
+
+def is_up(space: str, rail: str) -> bool:
+    """A provider names no interface before."""
+    words = ["ip", "-n", space, "-br", "link", "show", "dev", rail]
+    return " UP " in subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
 @contextlib.contextmanager
@@ -45,6 +52,8 @@ def two_nodes(rate: str) -> Iterator[dict[str, str]]:
                 run("ip", "-n", space, "link", "set", rail, "up")
                 limits = ["rate", rate, "burst", "64kb", "latency", "50ms"]
                 run("tc", "-n", space, "qdisc", "add", "dev", rail, "root", "tbf", *limits)
+        while not all(is_up(space, rail) for space in spaces.values() for rail in RAILS):
+            time.sleep(0.05)
         yield spaces
     finally:
         for space in spaces.values():
@@ -61,10 +70,10 @@ def rate_of(program: Path, spaces: dict[str, str], options: str, engines: int, s
             )
             for rank, node in enumerate(NODES)
         ]
-        told = [rank.communicate(timeout=120)[0] for rank in ranks]
+        outputs = [rank.communicate(timeout=120)[0] for rank in ranks]
         if any(rank.returncode for rank in ranks):
             sys.exit(f"the puts failed with {options}")
-        return float(told[0])
+        return float(outputs[0])
 
 
 def main() -> None:
