@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <string>
 
 namespace kumihimo::fabric {
 namespace {
@@ -28,6 +28,7 @@ TEST(NodeMemory, IsFoundByItsNameUntilItIsFreed) {
   EXPECT_EQ(pair.other.find(3, 78), seen) << "mapped once";
   EXPECT_EQ(pair.other.find(2, 78), nullptr) << "another rank";
   pair.owner.free(data);
+  EXPECT_EQ(seen[bytes - 1], std::byte{0}) << "its pages are given back though it is still mapped";
   EXPECT_EQ(pair.other.find(3, 78), nullptr);
 }
 
@@ -43,6 +44,14 @@ TEST(NodeMemory, ANameThatComesAgainIsNotTheOldMemory) {
   EXPECT_NE(pair.other.find(3, 5), data);
   std::byte* const seen = pair.other.find(3, 5);
   EXPECT_EQ(seen == nullptr, data[0] == std::byte{0}) << "the provider moves the data, or the new memory has them";
+}
+
+TEST(NodeMemory, MoreThanTheMachineHasIsRefused) {
+  NodeMemory memory;
+  const auto refused = memory.allocate(std::int64_t{1} << 60);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().sentence().find("cannot get 1152921504606846976 bytes of shared memory"), std::string::npos)
+      << refused.error().sentence();
 }
 
 TEST(NodeMemory, CountsFlagsBehindTheStores) {
