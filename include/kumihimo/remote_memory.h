@@ -81,10 +81,10 @@ const char* kumihimo_rma_description(const kumihimo_rma* rma);
 int kumihimo_rma_register(kumihimo_rma* rma, void* memory, int64_t bytes, kumihimo_rma_key* key);
 int kumihimo_rma_deregister(kumihimo_rma* rma, const kumihimo_rma_key* key);
 
-/* New memory of this process, zeros, that is registered, until kumihimo_rma_free() or kumihimo_rma_close(). Processes of
-   its node map it: there puts and gets are copies, complete when the call returns, and a flag is one store more. A put
-   with a flag goes over the provider while earlier puts of its engine to that rank may not be delivered: wait for its
-   completion, as elsewhere. Nobody may use the memory when it is freed. Failed: no room. */
+/* New memory of this process, zeros, that is registered, until kumihimo_rma_free() or kumihimo_rma_close(). Processes
+   of its node map it: there puts and gets are copies, complete when the call returns, and a flag is one store more. A
+   put with a flag goes over the provider while earlier puts of its engine to that rank may not be delivered: wait for
+   its completion, as elsewhere. Nobody may use the memory when it is freed. Failed: no room. */
 int kumihimo_rma_allocate(kumihimo_rma* rma, int64_t bytes, void** memory, kumihimo_rma_key* key);
 int kumihimo_rma_free(kumihimo_rma* rma, const kumihimo_rma_key* key);
 
