@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 
 namespace kumihimo::fabric {
@@ -14,6 +15,15 @@ struct Pair {
   NodeMemory owner, other;
   Pair() { other.meet(3, owner.invitation()); }
 };
+
+// Of this process, of such memory and of boards.
+std::int64_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  std::int64_t found = 0;
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("kumihimo-remote-memory") != std::string::npos) ++found;
+  return found;
+}
 
 TEST(NodeMemory, IsFoundByItsNameUntilItIsFreed) {
   Pair pair;
@@ -30,6 +40,18 @@ TEST(NodeMemory, IsFoundByItsNameUntilItIsFreed) {
   pair.owner.free(data);
   EXPECT_EQ(seen[bytes - 1], std::byte{0}) << "its pages are given back though it is still mapped";
   EXPECT_EQ(pair.other.find(3, 78), nullptr);
+}
+
+TEST(NodeMemory, WhatWasFreedIsUnmappedByTheOthers) {
+  Pair pair;
+  const std::int64_t before = mappings();
+  for (std::uint64_t name = 1; name <= 20; ++name) {
+    std::byte* const data = *pair.owner.allocate(bytes);
+    pair.owner.publish(data, name);
+    ASSERT_NE(pair.other.find(3, name), nullptr);
+    pair.owner.free(data);
+  }
+  EXPECT_LE(mappings(), before + 2) << "the owner's board, and the last one";
 }
 
 TEST(NodeMemory, ANameThatComesAgainIsNotTheOldMemory) {
