@@ -70,7 +70,11 @@ def rate_of(program: Path, spaces: dict[str, str], options: str, engines: int, s
             )
             for rank, node in enumerate(NODES)
         ]
-        outputs = [rank.communicate(timeout=120)[0] for rank in ranks]
+        try:
+            outputs = [rank.communicate(timeout=120)[0] for rank in ranks]
+        finally:
+            for rank in ranks:
+                rank.kill()  # one that waits for another that has failed
         if any(rank.returncode for rank in ranks):
             sys.exit(f"the puts failed with {options}")
         return float(outputs[0])

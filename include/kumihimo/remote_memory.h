@@ -65,8 +65,8 @@ typedef int kumihimo_rma_exchange(const void* mine, void* all, size_t bytes, voi
      engines    1 to 4: endpoints with connections of their own [default: 1, or one a rail]
      rails      "eth0,eth1": interfaces, as `fi_info` names their domains. Engine e uses rail e modulo their number
                 [default: one of the provider's choice]
-     atomics    1: with fetch-add and compare-and-swap, if the provider has them; its puts may then be slower [default:
-   0] progress   microseconds between the looks of a thread that serves other processes while this one makes no calls;
+     atomics    1: with fetch-add and compare-and-swap, if the provider has them; puts may then be slower [default: 0]
+     progress   microseconds between the looks of a thread that serves other processes while this one makes no calls;
                 0: no thread [default: 100]
    Errors: bad argument; not supported: no libfabric or no fit provider; failed: the exchange. */
 int kumihimo_rma_open(int32_t rank, int32_t ranks, kumihimo_rma_exchange* exchange, void* argument, const char* options,
@@ -81,9 +81,10 @@ const char* kumihimo_rma_description(const kumihimo_rma* rma);
 int kumihimo_rma_register(kumihimo_rma* rma, void* memory, int64_t bytes, kumihimo_rma_key* key);
 int kumihimo_rma_deregister(kumihimo_rma* rma, const kumihimo_rma_key* key);
 
-/* New memory of this process, zeros, that is registered, until kumihimo_rma_free() or kumihimo_rma_close(). Processes of
-   its node map it: there puts and gets are copies, complete when the call returns, and a flag is one store more. Nobody
-   may use it when it is freed. Failed: no room. */
+/* New memory of this process, zeros, that is registered, until kumihimo_rma_free() or kumihimo_rma_close(). Processes
+   of its node map it: there puts and gets are copies, complete when the call returns, and a flag is one store more. A
+   put with a flag goes over the provider while earlier puts of its engine to that rank may not be delivered: wait for
+   its completion, as elsewhere. Nobody may use the memory when it is freed. Failed: no room. */
 int kumihimo_rma_allocate(kumihimo_rma* rma, int64_t bytes, void** memory, kumihimo_rma_key* key);
 int kumihimo_rma_free(kumihimo_rma* rma, const kumihimo_rma_key* key);
 

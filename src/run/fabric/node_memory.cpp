@@ -1,10 +1,14 @@
 #include "fabric/node_memory.hpp"
 
+#include "shared_memory/signals_blocked.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +23,7 @@ namespace kumihimo::fabric {
 struct NodeMemory::Row {
   std::atomic<std::uint64_t> name, turn; // the turn counts its uses: a name may come again
   std::int64_t bytes, file;
+  std::uint64_t inode; // of the file: the number may become another file's
 };
 
 struct NodeMemory::Board {
@@ -31,9 +36,17 @@ namespace {
 
 constexpr int least_number = 256; // of a file, if the limit allows it
 
+// Of the machine: a file is not limited by it, and taking more would end other processes.
+bool exceeds_memory(std::int64_t bytes) {
+  struct sysinfo facts {};
+  if (sysinfo(&facts) != 0) return false;
+  return static_cast<std::uint64_t>(bytes) > (std::uint64_t{facts.totalram} + facts.totalswap) * facts.mem_unit;
+}
+
 // With memory for all of it: without, a page that the system cannot give at its first use is a SIGBUS. -1: errno says
 // why.
 int new_file(std::int64_t bytes) {
+  if (exceeds_memory(bytes)) return errno = ENOMEM, -1;
   rlimit limit{}; // beyond which the system sends a signal
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && static_cast<std::uint64_t>(bytes) > limit.rlim_cur)
     return errno = EFBIG, -1;
@@ -41,6 +54,7 @@ int new_file(std::int64_t bytes) {
   if (file < 0) return -1;
   // Others open it by its number later. Where a library closes a number twice, it is one of those that come and go.
   if (const int high = fcntl(file, F_DUPFD_CLOEXEC, least_number); high >= 0) close(std::exchange(file, high));
+  const SignalsBlocked blocked; // at each signal, as of a profiler, older kernels give all back and begin again
   int error = 0;
   do error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
   while (error == EINTR);
@@ -112,7 +126,9 @@ void NodeMemory::publish(std::byte* data, std::uint64_t name) {
   Own& own = own_.at(data);
   for (Row& row : board_->rows) {
     if (row.name.load(std::memory_order_relaxed) != 0) continue;
-    row.bytes = own.bytes, row.file = own.file;
+    struct stat facts {};
+    if (fstat(own.file, &facts) != 0) return;
+    row.bytes = own.bytes, row.file = own.file, row.inode = facts.st_ino;
     row.turn.fetch_add(1, std::memory_order_relaxed);
     row.name.store(name, std::memory_order_release);
     own.row = &row;
@@ -124,6 +140,8 @@ void NodeMemory::free(const std::byte* data) {
   const auto found = own_.find(data);
   Own& own = found->second;
   if (own.row) own.row->name.store(0, std::memory_order_release);
+  // Others have it mapped until they map something new: its pages go now.
+  fallocate(own.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(own.bytes));
   munmap(const_cast<std::byte*>(data), static_cast<std::size_t>(own.bytes));
   close(own.file);
   own_.erase(found);
@@ -147,18 +165,35 @@ NodeMemory::Board* NodeMemory::board_of(Neighbour& neighbour) {
   return nullptr;
 }
 
+// Whether its owner has not freed it since.
+bool NodeMemory::stands(const Mapped& mapped, std::uint64_t name) {
+  return mapped.row->name.load(std::memory_order_acquire) == name && mapped.row->turn.load() == mapped.turn;
+}
+
+void NodeMemory::unmap_freed(Neighbour& neighbour) {
+  std::erase_if(neighbour.mapped, [](const auto& entry) {
+    const Mapped& mapped = entry.second;
+    if (!mapped.data || stands(mapped, entry.first)) return false;
+    munmap(mapped.data, static_cast<std::size_t>(mapped.bytes));
+    return true;
+  });
+}
+
 NodeMemory::Mapped NodeMemory::map_of(Neighbour& neighbour, std::uint64_t name) {
   for (Row& row : neighbour.board->rows) {
     if (row.name.load(std::memory_order_acquire) != name) continue;
     const std::int64_t bytes = row.bytes;
     const std::uint64_t turn = row.turn.load(std::memory_order_relaxed);
+    const std::uint64_t inode = row.inode;
     const int file = open_of(neighbour.invitation.process, row.file);
     if (file < 0) return {};
-    void* const data = lseek(file, 0, SEEK_END) == static_cast<off_t>(bytes) ? map_file(file, bytes) : nullptr;
+    struct stat facts {};
+    const bool is_it = fstat(file, &facts) == 0 && facts.st_ino == inode && facts.st_size == static_cast<off_t>(bytes);
+    void* const data = is_it ? map_file(file, bytes) : nullptr;
     close(file);
     if (!data) return {};
-    const bool stands = row.name.load(std::memory_order_acquire) == name && row.turn.load() == turn;
-    if (stands) return {static_cast<std::byte*>(data), bytes, &row, turn};
+    const Mapped mapped{static_cast<std::byte*>(data), bytes, &row, turn};
+    if (stands(mapped, name)) return mapped;
     munmap(data, static_cast<std::size_t>(bytes)); // it was freed meanwhile, and the file may be another
     return {};
   }
@@ -170,14 +205,10 @@ std::byte* NodeMemory::find(std::int32_t rank, std::uint64_t name) {
   if (of_rank == neighbours_.end()) return nullptr;
   Neighbour& neighbour = of_rank->second;
   if (const auto known = neighbour.mapped.find(name); known != neighbour.mapped.end()) {
-    Mapped& mapped = known->second;
-    if (!mapped.data) return nullptr;
-    if (mapped.row->name.load(std::memory_order_acquire) == name && mapped.row->turn.load() == mapped.turn)
-      return mapped.data;
-    munmap(mapped.data, static_cast<std::size_t>(mapped.bytes)); // its owner has freed it
-    mapped = {};
-    return nullptr;
+    const Mapped& mapped = known->second;
+    if (!mapped.data || stands(mapped, name)) return mapped.data;
   }
+  unmap_freed(neighbour);
   const Mapped mapped = board_of(neighbour) ? map_of(neighbour, name) : Mapped{};
   neighbour.mapped.emplace(name, mapped);
   return mapped.data;

@@ -69,6 +69,8 @@ class NodeMemory {
   };
 
   static Board* map_board(int file);
+  static bool stands(const Mapped& mapped, std::uint64_t name);
+  static void unmap_freed(Neighbour& neighbour);
   Board* board_of(Neighbour& neighbour);
   Mapped map_of(Neighbour& neighbour, std::uint64_t name);
 

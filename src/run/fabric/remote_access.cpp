@@ -230,7 +230,11 @@ AccessOutcome RemoteAccess::free(const AccessKey& key) {
 
 std::byte* RemoteAccess::mapped_at(const Place& place) {
   if (place.key->mark != mapped_mark) return nullptr;
-  std::byte* const data = node_->find(static_cast<std::int32_t>(place.key->rank), place.key->sum);
+  const auto rank = static_cast<std::int32_t>(place.key->rank);
+  const auto peer = peers_.find(rank);
+  // Earlier puts to a lost rank have ended: a flag by stores would say that their data are there.
+  if (peer != peers_.end() && !peer->second.failure.empty()) return nullptr;
+  std::byte* const data = node_->find(rank, place.key->sum);
   return data ? data + place.offset : nullptr;
 }
 

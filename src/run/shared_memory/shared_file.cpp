@@ -1,5 +1,7 @@
 #include "shared_memory/shared_file.hpp"
 
+#include "shared_memory/signals_blocked.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -72,6 +74,7 @@ Result<std::byte*> SharedFile::map(std::int64_t bytes) const {
 }
 
 Status SharedFile::allocate(std::int64_t first, std::int64_t bytes) const {
+  const SignalsBlocked blocked; // at each signal, as of a profiler, older kernels give all back and begin again
   int error = 0;
   do error = posix_fallocate(file_, static_cast<off_t>(first), static_cast<off_t>(bytes));
   while (error == EINTR);

@@ -1,4 +1,5 @@
-// Blocks all signals for threads that are made while it lives: the program's threads must receive them.
+// Blocks all signals for this thread while it lives, and for threads that are made meanwhile: the program's own threads
+// must receive them.
 #pragma once
 
 #include <pthread.h>

@@ -120,3 +120,10 @@ def test_the_reference_is_up_to_date(repository: Path) -> None:
     assert page == (repository / "docs/cpp-reference.md").read_text(encoding="utf-8"), "run scripts/document"
     assert "private:" not in page
     assert "Report check(const Schedule& schedule, const VerifyOptions& options = {});" in page
+
+
+def test_the_reference_shows_whole_namespaces_and_no_part_of_a_macro(repository: Path) -> None:
+    page = (repository / "docs/cpp-reference.md").read_text(encoding="utf-8")
+    assert page.count("\nnamespace kumihimo::verify {\n") == page.count("\n} // namespace kumihimo::verify\n") > 0
+    assert "#define TRY(...)" in page
+    assert "##" not in re.sub(r"^#+ .*", "", page, flags=re.MULTILINE)

@@ -17,6 +17,15 @@ from packaging.requirements import Requirement
 
 from kumihimo.predict.campaign.description import toml
 
+RECIPES = "packaging/spack/spack_repo/kumihimo"
+BUILD_SYSTEMS: dict[str, tuple[str, ...]] = {  # modules of Spack's own repository, as its interface 2.0 has them
+    "spack_repo": (),
+    "spack_repo.builtin": (),
+    "spack_repo.builtin.build_systems": (),
+    "spack_repo.builtin.build_systems.cmake": ("CMakePackage",),
+    "spack_repo.builtin.build_systems.python": ("PythonPackage",),
+}
+
 
 class Recipe:
     """Stands for a package class of Spack: directives in the class body are recorded."""
@@ -31,9 +40,13 @@ def recipe(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[type, dict[str,
         setattr(
             module, directive, lambda *words, _name=directive, **more: said.setdefault(_name, []).append((words, more))
         )
-    module.PythonPackage = module.CMakePackage = Recipe
     monkeypatch.setitem(sys.modules, "spack", types.ModuleType("spack"))
     monkeypatch.setitem(sys.modules, "spack.package", module)
+    for name, classes in BUILD_SYSTEMS.items():
+        systems = types.ModuleType(name)
+        for each in classes:
+            setattr(systems, each, Recipe)
+        monkeypatch.setitem(sys.modules, name, systems)
     names = runpy.run_path(str(path))
     (found,) = [
         each for each in names.values() if isinstance(each, type) and issubclass(each, Recipe) and each is not Recipe
@@ -42,7 +55,7 @@ def recipe(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[type, dict[str,
 
 
 def test_spack_has_the_dependencies_of_the_package(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, said = recipe(repository / "packaging/spack/packages/kumihimo/package.py", monkeypatch)
+    _, said = recipe(repository / RECIPES / "packages/kumihimo/package.py", monkeypatch)
     file = repository / "pyproject.toml"
     project = toml(file.read_text(encoding="utf-8"), file)["project"]
     wanted = {each.name.lower(): each for each in map(Requirement, project["dependencies"])}
@@ -59,7 +72,7 @@ def test_spack_has_the_dependencies_of_the_package(repository: Path, monkeypatch
 
 
 def test_spack_builds_the_library_of_cmake(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found, said = recipe(repository / "packaging/spack/packages/kumihimo_cpp/package.py", monkeypatch)
+    found, said = recipe(repository / RECIPES / "packages/kumihimo_cpp/package.py", monkeypatch)
     options = {each.partition("=")[0][2:] for each in found().cmake_args()}
     top = (repository / "CMakeLists.txt").read_text(encoding="utf-8")
     assert options <= set(re.findall(r"option\((\w+)", top))
@@ -70,6 +83,17 @@ def test_spack_builds_the_library_of_cmake(repository: Path, monkeypatch: pytest
         "nlohmann-json",
         "tomlplusplus",
     }
+
+
+def test_spack_finds_the_recipes(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of interface 2.0 the folders are the namespace, and a recipe takes itself from the checkout around it."""
+    folder = repository / RECIPES
+    assert (folder / "repo.yaml").read_text(encoding="utf-8") == "repo:\n  namespace: kumihimo\n  api: v2.0\n"
+    recipes = [*folder.glob("packages/*/package.py")]
+    assert {each.parent.name for each in recipes} == {"kumihimo", "kumihimo_cpp"}
+    for each in recipes:
+        found, _ = recipe(each, monkeypatch)
+        assert found.git == f"file://{repository.resolve()}"
 
 
 @pytest.mark.parametrize("name", ["Containerfile", "kumihimo.def"])

@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <fstream>
+#include <string>
 
 namespace kumihimo::fabric {
 namespace {
@@ -14,6 +15,15 @@ struct Pair {
   NodeMemory owner, other;
   Pair() { other.meet(3, owner.invitation()); }
 };
+
+// Of this process, of such memory and of boards.
+std::int64_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  std::int64_t found = 0;
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("kumihimo-remote-memory") != std::string::npos) ++found;
+  return found;
+}
 
 TEST(NodeMemory, IsFoundByItsNameUntilItIsFreed) {
   Pair pair;
@@ -28,7 +38,20 @@ TEST(NodeMemory, IsFoundByItsNameUntilItIsFreed) {
   EXPECT_EQ(pair.other.find(3, 78), seen) << "mapped once";
   EXPECT_EQ(pair.other.find(2, 78), nullptr) << "another rank";
   pair.owner.free(data);
+  EXPECT_EQ(seen[bytes - 1], std::byte{0}) << "its pages are given back though it is still mapped";
   EXPECT_EQ(pair.other.find(3, 78), nullptr);
+}
+
+TEST(NodeMemory, WhatWasFreedIsUnmappedByTheOthers) {
+  Pair pair;
+  const std::int64_t before = mappings();
+  for (std::uint64_t name = 1; name <= 20; ++name) {
+    std::byte* const data = *pair.owner.allocate(bytes);
+    pair.owner.publish(data, name);
+    ASSERT_NE(pair.other.find(3, name), nullptr);
+    pair.owner.free(data);
+  }
+  EXPECT_LE(mappings(), before + 2) << "the owner's board, and the last one";
 }
 
 TEST(NodeMemory, ANameThatComesAgainIsNotTheOldMemory) {
@@ -43,6 +66,14 @@ TEST(NodeMemory, ANameThatComesAgainIsNotTheOldMemory) {
   EXPECT_NE(pair.other.find(3, 5), data);
   std::byte* const seen = pair.other.find(3, 5);
   EXPECT_EQ(seen == nullptr, data[0] == std::byte{0}) << "the provider moves the data, or the new memory has them";
+}
+
+TEST(NodeMemory, MoreThanTheMachineHasIsRefused) {
+  NodeMemory memory;
+  const auto refused = memory.allocate(std::int64_t{1} << 60);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().sentence().find("cannot get 1152921504606846976 bytes of shared memory"), std::string::npos)
+      << refused.error().sentence();
 }
 
 TEST(NodeMemory, CountsFlagsBehindTheStores) {

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 from spack.package import *
+from spack_repo.builtin.build_systems.python import PythonPackage
 
 
 class Kumihimo(PythonPackage):
@@ -8,7 +9,7 @@ class Kumihimo(PythonPackage):
     predict them on machines that you do not have. MPI libraries are opened at run time: one build serves all."""
 
     homepage = "docs/index.md"
-    git = f"file://{Path(__file__).resolve().parents[4]}"  # the checkout that this recipe is in
+    git = f"file://{Path(__file__).resolve().parents[6]}"  # the checkout that this recipe is in
 
     license("BSD-3-Clause")
     version("main", branch="main")

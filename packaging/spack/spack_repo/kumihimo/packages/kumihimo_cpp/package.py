@@ -1,13 +1,14 @@
 from pathlib import Path
 
 from spack.package import *
+from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 
 class KumihimoCpp(CMakePackage):
     """Proofs and predictions of MPI collectives, and the search for placements of ranks: the C++ library."""
 
     homepage = "docs/cpp.md"
-    git = f"file://{Path(__file__).resolve().parents[4]}"  # the checkout that this recipe is in
+    git = f"file://{Path(__file__).resolve().parents[6]}"  # the checkout that this recipe is in
 
     license("BSD-3-Clause")
     version("main", branch="main")
