@@ -328,20 +328,22 @@ class LuOperations:
     def panel_seconds(self, b: int) -> float:
         """The column waits for its slowest process at every pivot."""
         width = min(self.block, self.n - b * self.block)
+        speeds = [self.speeds[p * self.q + b % self.q] for p in range(self.p)]
         slowest = max(
-            (self.rows_below(b, p) + (width if b % self.p == p else 0)) / self.speeds[p * self.q + b % self.q]
-            for p in range(self.p)
+            (self.rows_below(b, p) + (width if b % self.p == p else 0)) / speed for p, speed in enumerate(speeds)
         )
-        return slowest * width**2 / self.rates.panels + self.pivot_messages(width)
+        return slowest * width**2 / self.rates.panels + self.pivot_messages(width, min(speeds))
 
-    def pivot_messages(self, width: int) -> float:
-        """An exchange for every pivot; in a tournament one for all, of which every round factors the rows of two."""
+    def pivot_messages(self, width: int, speed: float) -> float:
+        """An exchange for every pivot; in a tournament one for all, of which every round factors the rows of two, at
+        the speed of the slowest."""
         if not self.asked.has_tournament:
             return width * self.rounds * self.message(PIVOT_BYTES + 2 * NUMBER_BYTES * width)
         numbers = 1 + width + width**2  # of candidate_record(), src/numerics/lu/panel.hpp
         if self.asked.has_tasks:  # with the rows that the best displace
             numbers += 1 + width**2
-        seconds = self.rounds * (self.message(NUMBER_BYTES * numbers) + 2 * width**3 / self.rates.panels)
+        combining = 2 * width**3 / (self.rates.panels * speed)
+        seconds = self.rounds * (self.message(NUMBER_BYTES * numbers) + combining)
         if self.p > 1 and not self.asked.has_tasks:  # rows of the panel change places afterwards
             seconds += 2 * (self.p - 1) * self.message(NUMBER_BYTES * (width**2 // self.p))
         return seconds
