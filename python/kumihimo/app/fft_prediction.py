@@ -25,6 +25,8 @@ MOST_MESSAGES = 40_000_000  # of all ranks in an exchange
 POINT_NUMBERS = 2  # doubles
 BARRIERS = 2  # of an exchange through a window: before ranks read, and before they write again
 PACKING = ("packed", "derived")  # variants that copy to and from messages in loops of their own
+POINT_BYTES = 16
+LARGEST_PLANE = 8 * (256 << 10)  # bytes of a block, of the usual ones: src/numerics/distributed_fft/distributed_fft.cpp
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str,
     stages = asked.stages(ranks)
     exchanged = Exchanges(asked, Setting(model, job))
     computing = [
-        (flops / rate.flops + rate.packing * points * packs(stages, place)) / speed
+        (flops / rate.flops + rate.packing * points * packs(asked, ranks, place)) / speed
         for place, (points, flops) in enumerate(stages)
     ]
     if asked.variant == "overlapped":
@@ -238,10 +240,15 @@ def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str,
     }
 
 
-def packs(stages: list[tuple[float, float]], place: int) -> float:
+def packs(asked: FftQuestion, ranks: int, place: int) -> float:
     """How often a point of a stage is packed and unpacked, by halves: not before the first stage and not after the
-    last one."""
-    return 0.5 * ((place > 0) + (place + 1 < len(stages)))
+    last one. The loops of packed also copy what stays on its rank, but for planes of y and z that are one block; a
+    datatype is there for messages alone."""
+    packed = [each.members > 1 for each in exchanges(asked, ranks)]
+    if asked.variant == PACKING[0]:
+        _, ny, nz = asked.spectrum
+        packed = [asked.grid(ranks)[1] > 1 or POINT_BYTES * ny * nz > LARGEST_PLANE, True]
+    return 0.5 * sum(packed[max(0, place - 1) : place + 1])
 
 
 def assumed(speed_text: str, asked: FftQuestion | None = None) -> list[str]:

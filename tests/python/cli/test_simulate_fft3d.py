@@ -120,6 +120,21 @@ def test_every_variant_is_predicted(kumihimo) -> None:
     assert window["bytes_sent"] == 0 and 0 < window["exchange_seconds"][0] < found["fused"]["exchange_seconds"][0]
 
 
+def test_what_is_one_block_is_packed_for_messages_alone() -> None:
+    """Of lines along z, y and x."""
+
+    def packs(size: int, decomposition: str, variant: str, ranks: int = 4) -> list[float]:
+        asked = FftQuestion((size,) * 3, decomposition, variant=variant)
+        return [fft_prediction.packs(asked, ranks, place) for place in range(3)]
+
+    for variant in ("packed", "derived"):
+        assert packs(256, "slab", variant) == [0, 0.5, 0.5], "planes are one block"
+        assert packs(256, "2x2", variant) == [0.5, 1, 0.5]
+    assert packs(512, "slab", "packed") == [0.5, 1, 0.5], "lines along z and y are stages of their own"
+    assert packs(512, "slab", "derived") == [0, 0.5, 0.5]
+    assert (packs(96, "slab", "packed", 1), packs(96, "slab", "derived", 1)) == ([0, 0.5, 0.5], [0, 0, 0])
+
+
 def test_leaders_send_fewer_messages(kumihimo) -> None:
     on_nodes = ("simulate", "app", "fft3d", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "4")
     leader, fused = (of_variant(kumihimo, name, size="16", machine=on_nodes) for name in ("leader", "fused"))
