@@ -119,6 +119,13 @@ def exchanges(asked: FftQuestion, ranks: int) -> list[FftExchange]:
     ]
 
 
+def nodes_of_group(exchange: FftExchange, space: _topology.RankSpace) -> tuple[int, ...]:
+    """Of the ranks of the first group, as the application sees them."""
+    last = exchange.members * exchange.stride
+    sizes = space.node_sizes or [space.ranks_per_node] * ceil(last / space.ranks_per_node)
+    return tuple(node for node, size in enumerate(sizes) for _ in range(size))[: last : exchange.stride]
+
+
 def bytes_sent(asked: FftQuestion, ranks: int) -> float:
     """Of all ranks to others, of one band one way, by blocks as long as they are. Not through leaders, whose messages
     are fewer."""
@@ -161,7 +168,7 @@ class Exchanges:
             return self.leaders.seconds(stage, bands, self.setting.model)
         numbers = POINT_NUMBERS * ceil(exchange.points / asked.pieces) * bands
         collective = _schedule.Collective("alltoall", exchange.members, numbers, asked.wire)
-        space = _topology.RankSpace.row(exchange.members)
+        space = _topology.RankSpace.on_nodes(nodes_of_group(exchange, self.setting.job.rank_space))
         given = arguments.parameters(throttle=asked.throttle or None, group=asked.group or None)
         schedule = _collectives.find("alltoall", asked.exchange).build(collective, space, given)
         programs = _programs.on_groups(schedule, self.ranks, exchange.stride)
