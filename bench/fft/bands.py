@@ -51,8 +51,8 @@ def table(size: str, cutoff: str, blocks: list[int], asked: argparse.Namespace) 
     variants = [each for each in asked.variants.split(",") if (cutoff, each) != ("sphere", "packed")]
     resources = launches.Resources(asked.ranks, 1, launches.installation_of(None, None, [asked.ranks]))
     seconds: dict[tuple[str, int], list[float]] = {}
-    for exchange in (asked.exchange, "auto"):
-        some = [each for each in variants if (each in BY_MESSAGES) == (exchange == asked.exchange)]
+    for by_messages, exchange in ((True, asked.exchange), (False, "auto")):
+        some = [each for each in variants if (each in BY_MESSAGES) == by_messages]
         candidates = [
             AppCandidate(each, tuple(sorted({**application.defaults(each), "at_once": n}.items())))
             for each in some

@@ -148,9 +148,7 @@ def ours(variant: str, ranks: str, size: str, asked: argparse.Namespace) -> list
 
 def table(title: str, peers: Candidates, own: Candidates, asked: argparse.Namespace) -> None:
     rows = asked.rows.split(",")
-    peers, own = (
-        {name: each for name, each in some.items() if any(row in name for row in rows)} for some in (peers, own)
-    )
+    peers, own = chosen(peers, rows), chosen(own, rows)
     every = peers | own
     seconds: dict[str, list[float]] = {name: [] for name in every}
     planning: dict[str, list[float]] = {name: [] for name in every}

@@ -105,7 +105,7 @@ def sweep(asked: argparse.Namespace) -> None:
 
 
 def chosen(asked: argparse.Namespace, noise: str) -> str:
-    """What the tuner finds, and the best of each share that it tried."""
+    """What the tuner finds."""
     command = [str(KUMIHIMO), "app", "lu", "--size", str(asked.size), "--threads", str(asked.threads), "--json"]
     command += ["--variant", "auto", "--set", "block=96", *(["--set", f"noise={noise}"] if noise else [])]
     with tempfile.TemporaryDirectory() as folder:  # no choice of before

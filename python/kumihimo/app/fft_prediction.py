@@ -25,6 +25,8 @@ MOST_MESSAGES = 40_000_000  # of all ranks in an exchange
 POINT_NUMBERS = 2  # doubles
 BARRIERS = 2  # of an exchange through a window: before ranks read, and before they write again
 PACKING = ("packed", "derived")  # variants that copy to and from messages in loops of their own
+POINT_BYTES = 16
+LARGEST_PLANE = 8 * (256 << 10)  # bytes of a block, of the usual ones: src/numerics/distributed_fft/distributed_fft.cpp
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,13 @@ def exchanges(asked: FftQuestion, ranks: int) -> list[FftExchange]:
     ]
 
 
+def nodes_of_group(exchange: FftExchange, space: _topology.RankSpace) -> tuple[int, ...]:
+    """Of the ranks of the first group, as the application sees them."""
+    last = exchange.members * exchange.stride
+    sizes = space.node_sizes or [space.ranks_per_node] * ceil(last / space.ranks_per_node)
+    return tuple(node for node, size in enumerate(sizes) for _ in range(size))[: last : exchange.stride]
+
+
 def bytes_sent(asked: FftQuestion, ranks: int) -> float:
     """Of all ranks to others, of one band one way, by blocks as long as they are. Not through leaders, whose messages
     are fewer."""
@@ -159,7 +168,7 @@ class Exchanges:
             return self.leaders.seconds(stage, bands, self.setting.model)
         numbers = POINT_NUMBERS * ceil(exchange.points / asked.pieces) * bands
         collective = _schedule.Collective("alltoall", exchange.members, numbers, asked.wire)
-        space = _topology.RankSpace.row(exchange.members)
+        space = _topology.RankSpace.on_nodes(nodes_of_group(exchange, self.setting.job.rank_space))
         given = arguments.parameters(throttle=asked.throttle or None, group=asked.group or None)
         schedule = _collectives.find("alltoall", asked.exchange).build(collective, space, given)
         programs = _programs.on_groups(schedule, self.ranks, exchange.stride)
@@ -200,7 +209,7 @@ def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str,
     stages = asked.stages(ranks)
     exchanged = Exchanges(asked, Setting(model, job))
     computing = [
-        (flops / rate.flops + rate.packing * points * packs(stages, place)) / speed
+        (flops / rate.flops + rate.packing * points * packs(asked, ranks, place)) / speed
         for place, (points, flops) in enumerate(stages)
     ]
     if asked.variant == "overlapped":
@@ -238,10 +247,15 @@ def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str,
     }
 
 
-def packs(stages: list[tuple[float, float]], place: int) -> float:
+def packs(asked: FftQuestion, ranks: int, place: int) -> float:
     """How often a point of a stage is packed and unpacked, by halves: not before the first stage and not after the
-    last one."""
-    return 0.5 * ((place > 0) + (place + 1 < len(stages)))
+    last one. The loops of packed also copy what stays on its rank, but for planes of y and z that are one block; a
+    datatype is there for messages alone."""
+    packed = [each.members > 1 for each in exchanges(asked, ranks)]
+    if asked.variant == PACKING[0]:
+        _, ny, nz = asked.spectrum
+        packed = [asked.grid(ranks)[1] > 1 or POINT_BYTES * ny * nz > LARGEST_PLANE, True]
+    return 0.5 * sum(packed[max(0, place - 1) : place + 1])
 
 
 def assumed(speed_text: str, asked: FftQuestion | None = None) -> list[str]:

@@ -79,21 +79,21 @@ class LuQuestion:
     def has_tournament(self) -> bool:
         return self.variant != VARIANT
 
-    def is_simulated(self, ranks: int) -> bool:
-        """Or by the recurrence."""
+    def is_simulated(self, ranks: int, nodes: tuple[int, ...]) -> bool:
+        """Or by the recurrence. `nodes`: those of nodes_of_row()."""
         return self.panels == "simulated" or (
-            self.panels == "auto" and self.panels_of(ranks) <= self.most_panels(ranks)
+            self.panels == "auto" and self.panels_of(ranks) <= self.most_panels(ranks, nodes)
         )
 
     def panels_of(self, ranks: int) -> int:
         return ranks * ceil(self.rows / self.block)
 
-    def most_panels(self, ranks: int) -> int:
+    def most_panels(self, ranks: int, nodes: tuple[int, ...]) -> int:
         """Of as many operations as MOST_PANELS with a look-ahead of 1 and a chain. For a panel each rank of a row has
         an update and two ends of messages; its owner factors it, and updates its column once for each panel of the
         look-ahead."""
         q = grid_of(self, ranks)[1]
-        ends = len(PanelBroadcast(self.broadcast, q).events()) + 2
+        ends = len(PanelBroadcast(self.broadcast, q, nodes).events()) + 2
         return MOST_PANELS * (3 * q + 2) // (q + ends + 1 + max(1, self.lookahead))
 
 
@@ -214,7 +214,7 @@ def check(asked: LuQuestion, ranks: int, nodes: tuple[int, ...] = ()) -> None:
     broadcast = PanelBroadcast(asked.broadcast, grid[1], nodes)
     broadcast.check()
     panels = asked.panels_of(ranks)
-    if asked.panels == "simulated" and panels > (most := asked.most_panels(ranks)):
+    if asked.panels == "simulated" and panels > (most := asked.most_panels(ranks, nodes)):
         rule = f"at most {most} panels of all ranks together can be simulated"
         raise wrong_value(rule, panels, "use --set panels=recurrence, or a larger --set block=N")
     steps = ceil(asked.rows / asked.block) * max(1, len(broadcast.events()))
@@ -328,20 +328,22 @@ class LuOperations:
     def panel_seconds(self, b: int) -> float:
         """The column waits for its slowest process at every pivot."""
         width = min(self.block, self.n - b * self.block)
+        speeds = [self.speeds[p * self.q + b % self.q] for p in range(self.p)]
         slowest = max(
-            (self.rows_below(b, p) + (width if b % self.p == p else 0)) / self.speeds[p * self.q + b % self.q]
-            for p in range(self.p)
+            (self.rows_below(b, p) + (width if b % self.p == p else 0)) / speed for p, speed in enumerate(speeds)
         )
-        return slowest * width**2 / self.rates.panels + self.pivot_messages(width)
+        return slowest * width**2 / self.rates.panels + self.pivot_messages(width, min(speeds))
 
-    def pivot_messages(self, width: int) -> float:
-        """An exchange for every pivot; in a tournament one for all, of which every round factors the rows of two."""
+    def pivot_messages(self, width: int, speed: float) -> float:
+        """An exchange for every pivot; in a tournament one for all, of which every round factors the rows of two, at
+        the speed of the slowest."""
         if not self.asked.has_tournament:
             return width * self.rounds * self.message(PIVOT_BYTES + 2 * NUMBER_BYTES * width)
         numbers = 1 + width + width**2  # of candidate_record(), src/numerics/lu/panel.hpp
         if self.asked.has_tasks:  # with the rows that the best displace
             numbers += 1 + width**2
-        seconds = self.rounds * (self.message(NUMBER_BYTES * numbers) + 2 * width**3 / self.rates.panels)
+        combining = 2 * width**3 / (self.rates.panels * speed)
+        seconds = self.rounds * (self.message(NUMBER_BYTES * numbers) + combining)
         if self.p > 1 and not self.asked.has_tasks:  # rows of the panel change places afterwards
             seconds += 2 * (self.p - 1) * self.message(NUMBER_BYTES * (width**2 // self.p))
         return seconds
@@ -437,12 +439,12 @@ def predicted(
     number = ranks or job.rank_space.ranks
     of_updates = rates.updates * (sum(speeds) if len(speeds) > 1 else speeds[0] * number)
     is_long = asked.panels == "auto" and operations_of(asked.rows) > LONGEST_SECONDS * of_updates
-    is_simulated = ranks is None and asked.is_simulated(number) and not is_long
+    nodes = () if ranks else nodes_of_row(asked, job.rank_space)
+    is_simulated = ranks is None and asked.is_simulated(number, nodes) and not is_long
     setting = Setting(model, job)
     if is_simulated:
         times = simulated(asked, rates, setting, speeds if len(speeds) > 1 else [*speeds] * number)
     else:
-        nodes = () if ranks else nodes_of_row(asked, job.rank_space)
         times = by_recurrence(asked, rates, message_costs(setting), speeds, number, nodes)
     gflops = operations_of(asked.rows) * 1e-9 / times.seconds
     return {

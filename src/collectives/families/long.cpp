@@ -1,9 +1,9 @@
 // long, long_modified: broadcasts that scatter the message over all ranks and pass its pieces round.
 //
 // Idea: the root cuts the message in a piece for each rank. A binomial tree scatters the pieces. Then each rank
-//   exchanges pieces with the next rank and the one before by turns, until it has all: pieces of even ranks travel
-//   one way, those of odd ranks the other. Modified, the rank after the root gets the whole message first and takes
-//   no further part.
+//   exchanges pieces with the next rank and the one before by turns, until it has all: each piece travels both ways,
+//   to half of the ranks on either side. Modified, the rank after the root gets the whole message first and takes no
+//   further part.
 // Wins: long messages where links are slow: no rank sends more than twice the message, whatever P. All ranks move at
 //   the pace of the slowest.
 // Special cases: any number of ranks. With an odd number the last rank is a step ahead of the first. Fewer elements

@@ -419,9 +419,8 @@ double bytes_needed(const Sphere& sphere, std::int32_t ranks, std::int64_t bands
   const double there = own * static_cast<double>(nz), here = columns * depth; // before and after an exchange
   const double half =
       static_cast<double>(sphere.planes.size()) * static_cast<double>(stride_of(ny * static_cast<std::int64_t>(depth)));
-  const double line =
-      std::max({static_cast<double>(nz), static_cast<double>(ny) * depth, static_cast<double>(nx) * depth,
-                static_cast<double>(way.block_bytes) / sizeof(Complex)});
+  const double line = std::max({static_cast<double>(nz), static_cast<double>(nx) * depth,
+                                static_cast<double>(way.block_bytes) / sizeof(Complex)});
   const bool window = way.kind == ExchangeKind::window;
   const double exchanges = window ? there + here : (way.single_precision ? 1 : 2) * (there + here);
   return (exchanged * exchanges + half + line * threads::count()) * sizeof(Complex);

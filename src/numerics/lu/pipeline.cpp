@@ -70,15 +70,15 @@ class Pipeline {
   double panel_seconds(std::int64_t b, std::int32_t q) const {
     const auto width = static_cast<double>(rows_.block_size(b)), rows = static_cast<double>(most_rows(b));
     return rows * width * width / (of_.panel_rate * speed_[static_cast<std::size_t>(q)]) +
-           pivot_seconds(rows_.block_size(b));
+           pivot_seconds(rows_.block_size(b), q);
   }
   // An exchange for every pivot; in a tournament one for all, of which every round factors the rows of two processes.
-  double pivot_seconds(std::int64_t width) const {
+  double pivot_seconds(std::int64_t width, std::int32_t q) const {
     const int rounds = rounds_of(of_.p);
     const auto w = static_cast<double>(width);
     if (!of_.tournament) return w * rounds * message(number_bytes * static_cast<double>(pivot_record(width)));
     const std::int64_t record = of_.tasks ? tournament_record(width) : candidate_record(width);
-    const double combining = 2 * w * w * w / of_.panel_rate;
+    const double combining = 2 * w * w * w / (of_.panel_rate * speed_[static_cast<std::size_t>(q)]);
     double seconds = rounds * (message(number_bytes * static_cast<double>(record)) + combining);
     if (of_.p > 1 && !of_.tasks) // rows of the panel change places afterwards
       seconds += 2 * (of_.p - 1) * message(number_bytes * std::floor(w * w / of_.p));

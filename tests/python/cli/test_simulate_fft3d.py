@@ -120,6 +120,35 @@ def test_every_variant_is_predicted(kumihimo) -> None:
     assert window["bytes_sent"] == 0 and 0 < window["exchange_seconds"][0] < found["fused"]["exchange_seconds"][0]
 
 
+def test_an_exchange_over_leaders_knows_the_nodes_of_its_ranks() -> None:
+    job = simulation.on(machines.load("fugaku"), Ranks("4x2x1", None, 4))
+    rate = fft_prediction.LineRate(1e10, "")
+    times = [
+        fft_prediction.predicted(
+            question("64", {"exchange": "hierarchical", **group}, "fused"), rate, job, "flow", 1.0
+        )["exchange_seconds"]
+        for group in ({}, {"group": "2"})
+    ]
+    assert times[0] != times[1], "group has an effect"
+    by_twos = simulation.on(machines.load("fugaku"), Ranks("3x2x1", None, 2)).rank_space
+    assert fft_prediction.nodes_of_group(fft_prediction.FftExchange(4, 3, 1), by_twos) == (0, 1, 3, 4)
+
+
+def test_what_is_one_block_is_packed_for_messages_alone() -> None:
+    """Of lines along z, y and x."""
+
+    def packs(size: int, decomposition: str, variant: str, ranks: int = 4) -> list[float]:
+        asked = FftQuestion((size,) * 3, decomposition, variant=variant)
+        return [fft_prediction.packs(asked, ranks, place) for place in range(3)]
+
+    for variant in ("packed", "derived"):
+        assert packs(256, "slab", variant) == [0, 0.5, 0.5], "planes are one block"
+        assert packs(256, "2x2", variant) == [0.5, 1, 0.5]
+    assert packs(512, "slab", "packed") == [0.5, 1, 0.5], "lines along z and y are stages of their own"
+    assert packs(512, "slab", "derived") == [0, 0.5, 0.5]
+    assert (packs(96, "slab", "packed", 1), packs(96, "slab", "derived", 1)) == ([0, 0.5, 0.5], [0, 0, 0])
+
+
 def test_leaders_send_fewer_messages(kumihimo) -> None:
     on_nodes = ("simulate", "app", "fft3d", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "4")
     leader, fused = (of_variant(kumihimo, name, size="16", machine=on_nodes) for name in ("leader", "fused"))

@@ -149,6 +149,15 @@ def test_every_broadcast_is_alike_in_both(broadcast: str, most: float, grid: tup
     assert times[1]["seconds"] == pytest.approx(times[0]["seconds"], rel=most)
 
 
+@pytest.mark.parametrize("panels", ["auto", "simulated", "recurrence"])
+def test_a_broadcast_over_leaders_knows_the_nodes_of_a_row(panels: str) -> None:
+    job = simulation.on(machines.load("fugaku"), Ranks("4x2x1", None, 4))
+    asked = LuQuestion(2000, 50, (1, 32), panels, broadcast="hierarchical")
+    lu_prediction.check(asked, 32, lu_prediction.nodes_of_row(asked, job.rank_space))
+    found = lu_prediction.predicted(asked, RATES, job, "flow", [1.0])
+    assert found["panels"] == ("recurrence" if panels == "recurrence" else "simulated")
+
+
 def test_slow_links_like_the_long_broadcast_and_latency_few_relays() -> None:
     def seconds(broadcast: str, costs: tuple[float, float]) -> float:
         asked = LuQuestion(4000, 50, (1, 16), "recurrence", (), 1, broadcast)
