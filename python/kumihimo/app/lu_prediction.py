@@ -498,7 +498,7 @@ def assumed(asked: LuQuestion, speed_text: str, panels: str) -> list[str]:
     if panels == "recurrence":
         error = f"within {RECURRENCE_ERROR:.0%} of the simulation by flow on 16 to 256 ranks"
         if asked.broadcast != panel_broadcast.USUAL:
-            error = "within 3 % of the simulation by flow for 6,000 rows on 8 ranks, within 11 % for 2,000"
+            error = "within 3 % of the simulation by flow for 6,000 rows on 8 ranks, and less near for fewer"
         lines.append(
             "all panels by a recurrence: ranks of a column in lockstep, panels that meet no other messages; " + error
         )

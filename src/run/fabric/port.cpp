@@ -110,8 +110,8 @@ Status FabricPort::open_rails(std::int32_t engines) {
     domains_.push_back(TRY(FabricDomain::open(wish)));
     wish.provider = provider(); // one for all
     if (!(domains_.back()->rules() == domains_.front()->rules()))
-      return not_applicable(fmt::format("the provider {} promises less on the interface {} than on {}", provider(),
-                                        rail, options_.rails.front()),
+      return not_applicable(fmt::format("the provider {} promises other things on the interface {} than on {}",
+                                        provider(), rail, options_.rails.front()),
                             {}, "name rails of one kind");
   }
   return Nothing{};

@@ -245,7 +245,11 @@ bool RemoteAccess::put_by_stores(const std::byte* data, std::int64_t bytes, cons
   if (!there) return false;
   if (flag) {
     const auto peer = peers_.find(rank);
-    if (peer != peers_.end() && !peer->second.lanes[engine_].is_delivered()) return false;
+    if (peer != peers_.end() && !peer->second.lanes[engine_].is_delivered()) {
+      // Asked, so that later flags may go by stores again.
+      if (Lane& lane = peer->second.lanes[engine_]; lane.asked < lane.ordered) flush(peer->second, engine_);
+      return false;
+    }
   }
   if (bytes > 0) std::memmove(there, data, static_cast<std::size_t>(bytes));
   if (flag) node_->count(rank, *flag);
