@@ -153,8 +153,8 @@ def correlations(judged: Sequence[JudgedTime], rows: Sequence[ErrorRow]) -> Corr
 
 @dataclass(frozen=True)
 class JudgedChoice:
-    """What was said of the algorithm of a case that is the fastest with the highest probability. `lost`: its measured
-    time by that of the fastest one."""
+    """What was said of the algorithm that is predicted as the fastest of a case. `lost`: its measured time by that of
+    the fastest one."""
 
     chance: float
     lost: float
@@ -178,7 +178,7 @@ def judged_choices(judged: Sequence[JudgedTime]) -> list[JudgedChoice]:
             continue
         candidates = [UncertainTime(each.algorithms, each.seconds, row.low, row.high) for each, row in zip(mine, of)]
         chances = of_candidates(candidates, correlations(others, rows))
-        best = max(range(len(mine)), key=chances.__getitem__)
+        best = mine.index(min(mine, key=lambda each: each.seconds))
         measured = [each.seconds * math.exp(each.log) for each in mine]
         found.append(JudgedChoice(chances[best], measured[best] / min(measured)))
     return found
