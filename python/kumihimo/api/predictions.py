@@ -198,15 +198,16 @@ def best(
     are those of `simulate()`. `fastest_probability` of the result says how sure the choice is. Raises BadInput for
     wrong arguments and NotApplicable where no algorithm fits.
     """
+    job = job_of(on)
     found = simulate(
-        collective, on, bytes=bytes, model=model, type=type, operation=operation, root=root, progress=progress
+        collective, job, bytes=bytes, model=model, type=type, operation=operation, root=root, progress=progress
     )
     offloaded = {each.name for each in _collectives.variants(collective) if each.offloads} if runnable else set()
     left = [each for each in found if each.algorithm not in offloaded]
     if not left:
         raise none_fits([dict(each) for each in found.not_applicable])
     members = [dict(each.members) for each in left]
-    chances.add_to(members, job_of(on).machine.native.prediction_errors)
+    chances.add_to(members, job.machine.native.prediction_errors)
     return PredictedTime.of(min(members, key=lambda each: each["seconds"]))
 
 

@@ -114,20 +114,20 @@ def show(about: dict, points: list[dict], agreed: comparison.Agreement | None) -
 
 
 def published_figures(campaign: str) -> list[PublishedFigure]:
-    """Those that were published of what its points are around."""
-    from kumihimo.app.published_figures import registry
-
+    """Those that were published of what its points are around; none in a build without kernels (scripts/build core)."""
+    try:
+        from kumihimo.app.published_figures import registry
+    except ImportError:
+        return []
     return [each for each in registry.FIGURES if each.campaign == campaign]
 
 
 def show_published(campaign: str) -> None:
-    from kumihimo.cli.published import published_text
+    figures = published_figures(campaign)
+    if figures:
+        from kumihimo.cli.published import published_text
 
-    rows = [
-        (each.name, published_text(each), "yes" if each.is_compared else "no", each.what)
-        for each in published_figures(campaign)
-    ]
-    if rows:
+        rows = [(each.name, published_text(each), "yes" if each.is_compared else "no", each.what) for each in figures]
         print()
         title = "Published (kumihimo published --case NAME has the prediction, or why there is none)"
         output.print_table(title, ("figure", "published>", "predicted", "what"), rows)

@@ -126,19 +126,20 @@ def text(chance: float) -> str:
 
 
 def correlations(judged: Sequence[JudgedTime], rows: Sequence[ErrorRow]) -> Correlations:
-    """Of the errors of pairs of algorithms in one case, as shares of their intervals."""
-    by_case: dict[object, list[tuple[str, float]]] = {}
+    """Of the errors of pairs of algorithms in one case, as shares of their intervals. Repeats are no pair."""
+    by_case: dict[object, list[tuple[JudgedTime, float]]] = {}
     for each in judged:
         row = prediction_errors.row_for(rows, each.algorithms, each.lengths)
         if row is not None and row.high > row.low:
             centre, width = (math.log(row.low) + math.log(row.high)) / 2, math.log(row.high / row.low) / (2 * NINTH)
             score = max(-FAR, min(FAR, (each.log - centre) / width))
-            by_case.setdefault(each.case, []).append((each.algorithms, score))
+            by_case.setdefault(each.case, []).append((each, score))
     products: dict[bool, list[float]] = {True: [], False: []}
     for scores in by_case.values():
-        for i, (algorithms, score) in enumerate(scores):
+        for i, (each, score) in enumerate(scores):
             for other, its in scores[:i]:
-                products[algorithms == other].append(score * its)
+                if each.curve is None or each.curve != other.curve:
+                    products[each.algorithms == other.algorithms].append(score * its)
     square = [score * score for scores in by_case.values() for _, score in scores]
     variance = sum(square) / len(square) if square else 0.0
 
@@ -177,7 +178,7 @@ def judged_choices(judged: Sequence[JudgedTime]) -> list[JudgedChoice]:
             continue
         candidates = [UncertainTime(each.algorithms, each.seconds, row.low, row.high) for each, row in zip(mine, of)]
         chances = of_candidates(candidates, correlations(others, rows))
-        best = max(range(len(mine)), key=chances.__getitem__)
+        best = mine.index(min(mine, key=lambda each: each.seconds))
         measured = [each.seconds * math.exp(each.log) for each in mine]
         found.append(JudgedChoice(chances[best], measured[best] / min(measured)))
     return found

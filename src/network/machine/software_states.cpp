@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace kumihimo {
 namespace {
@@ -132,7 +133,7 @@ void read_prediction_errors(TomlReader& in, const toml::table& root, Machine& ma
     if (in.error()) return;
     using Value = std::remove_reference_t<decltype(value)>;
     const auto found = node->is_number() ? node->value<Value>() : std::nullopt;
-    if (!found || *found <= 0)
+    if (!found || !(*found > 0) || !std::isfinite(static_cast<double>(*found))) // NaN is not above 0
       return in.fail(
           TomlReader::line_of(*node), what,
           wrong_value("must be a number above 0", TomlReader::described(*node), fmt::format("write {}", example)));
@@ -151,7 +152,7 @@ void read_prediction_errors(TomlReader& in, const toml::table& root, Machine& ma
     if (value >= least && value < 1) return;
     in.fail(TomlReader::line_of(*node), fmt::format("prediction_errors.{}", key),
             wrong_value(fmt::format("must be from {} to below 1", least), TomlReader::described(*node),
-                        "write a correlation, such as 0.3"));
+                        "leave it out, or write a number in this range"));
   };
   correlation("correlation", errors.correlation, 0);
   correlation("correlation_in_class", errors.correlation_in_class, errors.correlation);

@@ -14,7 +14,8 @@
 // dies loses what has not left it whole. The longest message says which caches copies within a node are in.
 //
 // Messages of programs with concurrent lanes are puts. What else a call or a program decides is left out (eager_peers,
-// put_setup, and of sums all but reduction_rate); programs by themselves have it all (simulate/models.hpp).
+// put_setup, register_latency, and of sums all but reduction_rate); programs by themselves have it all
+// (simulate/models.hpp).
 #pragma once
 
 #include "fluid/options.hpp"

@@ -167,8 +167,8 @@ class NetworkPaths {
   double reduction_cost_ = 0;
   double receive_cost_ = 0, copy_seconds_ = 0; // of a message; of a byte of an eager one
   double lane_rate_ = infinity_;
-  bool leaves_node_ = false;                                     // some rank is on another node than others
-  bool puts_ = false;                                            // of programs with concurrent lanes
+  bool leaves_node_ = false; // some rank is on another node than others
+  bool puts_ = false;        // of programs with concurrent lanes
   double put_latency_ = 0, put_sum_latency_ = 0;
   double short_put_bytes_ = -1, short_put_latency_ = 0;
   double eager_bytes_ = infinity_, eager_bytes_beyond_ = infinity_;

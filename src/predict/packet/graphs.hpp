@@ -6,7 +6,8 @@
 //            have left the node. It ends when its last byte has left the node.
 //   receive  ends when it has been posted, and the message is taken: that is relay_latency after its last packet has
 //            arrived, and then occupies the receiver's interface of the sender's number for receive_cost and the copy
-//            of an eager message or rendezvous_latency. Puts occupy none. Left out are lane_bandwidth and put_setup.
+//            of an eager message or rendezvous_latency. Puts occupy none. Left out are lane_bandwidth, put_setup and
+//            register_latency.
 //   calc     occupies its processor.
 //
 // Noise makes sends, receives, copies within a node and calcs longer.

@@ -240,6 +240,9 @@ TEST(ParseMachine, ReadsErrorsOfPredictions) {
                {"prediction_errors.times is missing"});
   expect_error(with_errors("7"), line, {"prediction_errors.rows", "must be tables"});
   expect_error(with_errors(row).append("day_to_day = 0.5"), line + 1, {"day_to_day", "at least 1"});
+  for (const char* const value : {"nan", "inf", "0"})
+    expect_error(with_errors(row).append(fmt::format("day_to_day = {}", value)), line + 1,
+                 {"day_to_day must be a number above 0"});
   EXPECT_EQ(errors.correlation_in_class, 0) << "by default errors share nothing";
   const Machine sharing = parsed(with_errors(row).append("correlation = 0.2"));
   EXPECT_EQ(sharing.prediction_errors->correlation, 0.2);

@@ -101,6 +101,19 @@ def test_choices_are_the_best_as_often_as_was_said(shared):
     assert len(sure) > 20 and sum(each.is_right for each in sure) >= 0.8 * len(sure)
 
 
+def test_the_choice_that_is_judged_is_the_one_predicted_as_the_fastest():
+    """As tune and best() choose, though another is more probably the best. A repeat is no pair."""
+    times = []
+    for case in range(40):
+        off = case % 5 / 100
+        times.append(JudgedTime("trees", "short", math.log(2) + off, "trees", case, 1.0))
+        times.append(JudgedTime("rings", "short", off, "rings", case, 1.5))
+    found = chances.judged_choices(times)
+    assert len(found) == 40 and all(each.chance < 0.1 and not each.is_right for each in found)
+    repeated = [each for each in times if each.algorithms == "trees"] * 2
+    assert chances.correlations(repeated, prediction_errors.rows(repeated)).in_class == 0
+
+
 def test_wrong_intervals_are_found_out():
     """Sabotage: errors ten times as large as the intervals that others gave make sure choices wrong."""
     honest = judged(3, 0.0)

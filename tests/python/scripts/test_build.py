@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 
 import pytest
+
+from kumihimo.app import published_figures
+from kumihimo.cli import campaign_show
 
 
 @pytest.fixture(scope="module")
@@ -28,3 +32,11 @@ def test_the_demo_waits_for_no_application(release_tree):
     assert [name for name in core if "src/numerics/lu/" in name or "apps/" in name] == []
     assert any("src/numerics/lu/" in name for name in package)
     assert set(core) <= set(package)
+
+
+def test_campaigns_are_shown_without_kernels(monkeypatch, capsys):
+    """Published figures are computed with modules that the demo does not build."""
+    monkeypatch.delattr(published_figures, "registry", raising=False)
+    monkeypatch.setitem(sys.modules, "kumihimo.app.published_figures.registry", None)
+    campaign_show.show_published("any")
+    assert campaign_show.published_figures("any") == [] and capsys.readouterr().out == ""

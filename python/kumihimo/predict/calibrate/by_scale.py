@@ -139,8 +139,9 @@ def judged_times(judged: Sequence[JudgedFit]) -> list[JudgedTime]:
             collective, size = case.values["collective"], case.values.get("bytes")
             lengths = prediction_errors.class_of_length(collective, size, case.cells["ranks"])
             algorithms = prediction_errors.class_of_algorithm(case.values["algorithm"])
-            asked = (fit.split, *(f"{name}={case.values.get(name)}" for name in (*OF_RANKS, *OF_PART, *OF_CASE)))
-            found.append(JudgedTime(algorithms, lengths, -log, (fit.split, case.curve), asked, seconds))
+            asked = (f"{name}={case.values.get(name)}" for name in (*OF_RANKS, *OF_PART, *OF_CASE))
+            of_day = (fit.split, case.cells.get("day"), *asked)
+            found.append(JudgedTime(algorithms, lengths, -log, (fit.split, case.curve), of_day, seconds))
     return found
 
 

@@ -15,6 +15,7 @@ UCC = {
     "bcast": {
         "binomial": "knomial",
         "binomial_in_turn": "knomial",
+        "binomial_near": "knomial",
         "knomial": "knomial",
         "scatter_allgather": "sag_knomial",
         "scatter_recursive_doubling_allgather": "sag_knomial",
