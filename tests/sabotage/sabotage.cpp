@@ -133,11 +133,14 @@ bool between(const Step& step, bool sends, std::int32_t peer) {
   return (sends ? is_data_send(step) : is_data_receive(step)) && step.peer == Expression(peer);
 }
 
-// Nothing of the last segment travels between two ranks, and both agree on it.
+// Nothing of the last segment travels between two ranks, and both agree on it. Not to the root of a broadcast: HPL's
+// modified long one gives it pieces that it has.
 Wrong missing_segment(const Schedule& s) {
-  const auto spot = find_step(s, [](const Program&, const Lane&, const Round&, const Step& step) {
+  const bool is_broadcast = s.collective().kind == CollectiveKind::bcast;
+  const auto spot = find_step(s, [&](const Program&, const Lane&, const Round&, const Step& step) {
     return is_data_send(step) && step.peer.is_constant() && step.source.extent.runs.size() == 1 &&
-           step.source.extent.runs[0].count.is_constant();
+           step.source.extent.runs[0].count.is_constant() &&
+           !(is_broadcast && step.peer.constant() == s.collective().root.value);
   });
   if (!spot) return std::nullopt;
   Program program = s.program(spot->rank);
