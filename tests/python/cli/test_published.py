@@ -110,6 +110,7 @@ def test_the_page_does_not_depend_on_this_machine(monkeypatch: pytest.MonkeyPatc
     committed = KernelRates()
     assert committed.peak > 1e10 and KernelRates(here=True).peak == 1e9
     assert 0.4 < committed.lu.updates / committed.peak < 1 and committed.lines.flops < committed.peak
+    assert committed.long_lines.flops < committed.lines.flops, "they outgrow the cache"
     used = committed.used()
     assert used == json.loads(kernel_rates.COMMITTED.read_text()), "its form is that of the file"
     assert used["processor"] in published.rates_text(committed) and used["date"] in published.rates_text(committed)

@@ -47,8 +47,8 @@ RESULTS = {
     "result": "TEXT",
 }
 INTERVAL = {  # of the prediction, from the whole result: columns of `points` alone
-    "interval_low": "json_extract(result, '$.interval.low_seconds')",
-    "interval_high": "json_extract(result, '$.interval.high_seconds')",
+    "interval_low": "iif(json_valid(result), json_extract(result, '$.interval.low_seconds'), NULL)",
+    "interval_high": "iif(json_valid(result), json_extract(result, '$.interval.high_seconds'), NULL)",
 }
 RESERVED = (*RESULTS, *INTERVAL, "place")
 MEASURED = ("seconds", "low", "high")
