@@ -73,7 +73,7 @@ def run(
     name = Path(program[0]).name
     try:
         with ending_by_signal():
-            watch = JobWatch(job, name, outlives_deaths)
+            watch = JobWatch(job, name, ranks if outlives_deaths else 0)
             output = Output(process, watch)
             objects = output.read(time.monotonic() + seconds, on_object)
             if watch.lost:
@@ -139,11 +139,13 @@ class JobWatch:
     """Notices that processes of the job have died and that the launcher waits for ever: Open MPI 4.1 does when one
     dies inside MPI_Init. It is asked every PATIENCE seconds of silence."""
 
-    def __init__(self, job: str, name: str, outlives_deaths: bool = False) -> None:
-        """`outlives_deaths`: once the program has said something, it looks after its processes itself."""
+    def __init__(self, job: str, name: str, outlives_deaths: int = 0) -> None:
+        """`outlives_deaths`: of so many processes; 0: it does not. Once the program has said something, it looks after
+        them itself. Until then one that died before the first look is missed, too."""
         self.lost = False
-        self._outlives_deaths, self._is_over = outlives_deaths, False
+        self._outlives_deaths, self._is_over = outlives_deaths > 0, False
         self._job, self._name, self._most, self._looks = job, name[:15], 0, 0
+        self._all = outlives_deaths
 
     def has_lost_process(self) -> bool:
         """Whether some have been dead, and the launcher there, for as long as it takes to be sure."""
@@ -151,7 +153,7 @@ class JobWatch:
             return False
         there = members(self._job)
         alive = sum(command_of(pid) == self._name and is_running(pid) for pid in there)
-        self._most = max(self._most, alive)
+        self._most = max(self._most, alive, self._all if alive else 0)
         dead = alive < self._most or bool(uncollected(set(there)))
         self._looks = self._looks + 1 if dead else 0
         self.lost = self._looks >= (SOME_DEAD if alive else ALL_DEAD)
