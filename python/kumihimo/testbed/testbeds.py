@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -158,8 +160,8 @@ def said_by(command: Sequence[str], given: str) -> str:
 def started_at(pid: int) -> int:
     """When a process started, in ticks since the machine did; 0: there is none."""
     with contextlib.suppress(OSError, IndexError, ValueError):
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        fields = stat.rpartition(")")[2].split()
+        line = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        fields = line.rpartition(")")[2].split()
         return 0 if fields[0] in "ZX" else int(fields[19])
     return 0
 
@@ -172,6 +174,28 @@ def home() -> Path:
     return Path(f"/tmp/kumihimo-{os.getuid()}") / "testbeds"
 
 
+def is_own(folder: Path) -> bool:
+    """Whether only this user writes there. In /tmp another one may have made a folder of that name before, whose
+    process ids `down` would end."""
+    with contextlib.suppress(OSError):
+        facts = folder.lstat()
+        return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid() and not facts.st_mode & 0o022
+    return False
+
+
+@contextlib.contextmanager
+def locked(waits: bool) -> Iterator[bool]:
+    """Whether no other command makes a testbed of this user meanwhile. `waits`: until none does."""
+    file = os.open(home(), os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(file)
+
+
 def folder_of(name: str) -> Path:
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,40}", name) is None:
         rule = "the name of a testbed has at most 41 letters, digits, -, _ and ., and begins with a letter or digit"
@@ -182,7 +206,7 @@ def folder_of(name: str) -> Path:
 def read(folder: Path) -> Testbed | None:
     """None if there is none, or none any more."""
     file = folder / "testbed.json"
-    if not file.is_file():
+    if not file.is_file() or not all(is_own(each) for each in (folder, folder.parent, folder.parent.parent)):
         return None
     try:
         found = json.loads(files.read_text(file, "the testbed", LARGEST_FILE))
@@ -207,20 +231,36 @@ def find(name: str | None) -> Testbed:
 
 
 def all_of_them() -> list[Testbed]:
-    """Those that run. What others have left is removed."""
+    """Those that run. What others have left is removed. Within a testbed it is the only one: process ids of others mean
+    nothing there."""
+    if here := os.environ.get(INSIDE):
+        mine = read(Path(here))
+        return [mine] if mine else []
     found = []
-    if home().is_dir():
+    if not is_own(home()):
+        return found
+    with locked(waits=False) as is_idle:
         for folder in sorted(home().iterdir()):
             if testbed := read(folder):
                 found.append(testbed)
-            elif (folder / "testbed.json").exists():
+            elif is_idle and is_own(folder):
                 shutil.rmtree(folder, ignore_errors=True)
     return found
 
 
 def up(plan: TestbedPlan) -> Testbed:
     """Make it."""
-    folder = folder_of(plan.name)
+    files.check_folder(home(), "the folder of testbeds must be one that can be written", "set XDG_RUNTIME_DIR")
+    for each in (home().parent, home()):
+        with contextlib.suppress(OSError):
+            each.chmod(0o700)
+        if not is_own(each):
+            raise wrong_value("the folder of testbeds must be yours alone", str(each), "set XDG_RUNTIME_DIR")
+    with locked(waits=True):
+        return up_alone(plan, folder_of(plan.name))
+
+
+def up_alone(plan: TestbedPlan, folder: Path) -> Testbed:
     if read(folder):
         advice = f"kumihimo testbed down --name {plan.name}, or give another --name"
         raise wrong_value(f"testbed {plan.name} is there already", None, advice)
@@ -232,8 +272,7 @@ def up(plan: TestbedPlan) -> Testbed:
         rule = f"{plan.wiring.vertices} nodes and switches need {needed >> 20} MiB of free memory"
         raise not_applicable(rule, f"{there >> 20} MiB", "give a smaller shape")
     shutil.rmtree(folder, ignore_errors=True)
-    files.check_folder(home(), "the folder of testbeds must be one that can be written", "set XDG_RUNTIME_DIR")
-    folder.mkdir(parents=True, mode=0o700)
+    folder.mkdir(mode=0o700)
     try:
         return made(plan, folder)
     except BaseException:

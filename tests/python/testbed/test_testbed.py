@@ -145,6 +145,50 @@ def test_two_testbeds_are_apart():
     assert right("run", "--", "hostname") == "node0\n"
 
 
+def test_a_command_within_a_testbed_leaves_the_others_alone():
+    """Process ids of other keepers mean nothing there."""
+    right("up", "2", "--name", "one")
+    right("up", "2", "--name", "two")
+    assert "two" in right("run", "--name", "two", "--", COMMAND, "testbed", "status")
+    assert sentence("run", "--name", "two", "--", COMMAND, "testbed", "counters", "--name", "one")
+    right("run", "--name", "one", "--", "true")
+
+
+def test_of_two_that_make_a_testbed_of_one_name_one_is_told():
+    words = [COMMAND, "testbed", "up", "2x2"]
+    both = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    told = [each.communicate(timeout=120)[1] for each in both]
+    assert sorted(each.returncode for each in both) == [0, 2], told
+    assert any("testbed local is there already" in each for each in told), told
+    right("run", "--", "true")
+
+
+def test_what_up_left_when_it_was_killed_is_removed():
+    right("up", "2", "--name", "first")
+    left = testbeds.home() / "half"
+    left.mkdir(mode=0o700)
+    (left / "hosts").write_text("", encoding="utf-8")
+    right("status")
+    assert not left.exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives a folder to another user")
+def test_a_folder_of_another_user_is_no_testbed():
+    """Its file may name any process, which `down` would end."""
+    right("up", "2", "--name", "mine")
+    os.chown(testbeds.home() / "mine", 65534, -1)
+    try:
+        assert "mine" not in right("status", "--json")
+        assert "missing" in sentence("down", "--name", "mine")
+    finally:
+        os.chown(testbeds.home() / "mine", 0, -1)
+    os.chown(testbeds.home(), 65534, -1)
+    try:
+        assert "the folder of testbeds must be yours alone" in sentence("up", "2", "--name", "other")
+    finally:
+        os.chown(testbeds.home(), 0, -1)
+
+
 def test_a_testbed_tells_its_machine_and_its_shape(tmp_path):
     right("up", "2x2", "--rate", "50Mbit/s", "--slots", "2")
     file = tmp_path / "t.toml"
