@@ -71,8 +71,8 @@ def command(
             if json_file is not None:
                 outcome = {"command": shlex.join(program), "exit_code": code, "signals": signals}
                 write_json(json_file, {**outcome, **(result.as_object() if result else {})})
-    faults = result is not None and bool(result.verdict.faults)
-    raise SystemExit(own.status(code) or int(faults))
+    is_right = result is not None and not result.verdict.faults
+    raise SystemExit(own.status(code) or int(not is_right))
 
 
 class BindingLooks:

@@ -213,7 +213,7 @@ def test_threads_of_other_runtimes(
 
 def test_programs_without_mpi(tmp_path: Path) -> None:
     ran, found = looked(tmp_path, ["true"])
-    assert ran.returncode == 0 and "no thread was looked at" in ran.stderr
+    assert ran.returncode == 1 and "no thread was looked at" in ran.stderr
     assert found["exit_code"] == 0 and "faults" not in found
 
 
