@@ -50,7 +50,8 @@ std::vector<Event> program_of(std::mt19937& chance) {
     case 1: call(reduce, [&] { add(EventKind::collective, trace::CollectiveEvent{8, -1, 1, 0, 3}, reduce); }); break;
     case 2:
       now += 5;
-      add(chance() % 2 ? EventKind::begin_region : EventKind::end_region, trace::RegionEvent{static_cast<std::uint32_t>(chance() % 2)}, 0);
+      add(chance() % 2 ? EventKind::begin_region : EventKind::end_region,
+          trace::RegionEvent{static_cast<std::uint32_t>(chance() % 2)}, 0);
       break;
     case 3: { // of a pair the send may end first
       for (const bool send : {false, true}) {
