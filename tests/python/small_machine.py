@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 MACHINE = """name = "small"
 summary = "a small torus"
 [topology]
@@ -28,6 +30,16 @@ relay_latency = { value = "3 us", assumed = "a guess" }
 segment_bytes = { value = "16 KiB", assumed = "declared" }
 """
 TRUTH = {"link_bandwidth": "3.1 GB/s", "reduction_rate": "9 GB/s", "message_cost": "1.2 us", "relay_latency": "4.4 us"}
+
+
+def judged(*rows: tuple[str, str, int, float, float]) -> str:
+    """A section of errors of predictions, of jobs of 8 to 64 nodes. A row: algorithms, lengths, times, low, high."""
+    names = ("algorithms", "lengths", "times", "low", "high")
+    lines = "".join(
+        f"  {{ {', '.join(f'{name} = {json.dumps(value)}' for name, value in zip(names, row))} }},\n" for row in rows
+    )
+    head = '[prediction_errors]\nsource = "jobs of another size"\nfewest_nodes = 8\nmost_nodes = 64\n'
+    return f"\n{head}rows = [\n{lines}]\n"
 
 
 def csv_of(times: list, factors: list[float] | None = None) -> str:

@@ -6,19 +6,13 @@ import json
 import sqlite3
 
 import pytest
-from small_machine import MACHINE
+from small_machine import MACHINE, judged
 
-ERRORS = """
-[prediction_errors]
-source = "jobs of another size"
-fewest_nodes = 8
-most_nodes = 64
-rows = [
-  { algorithms = "all", lengths = "all", times = 90, low = 0.8, high = 1.25 },
-  { algorithms = "exchanges", lengths = "all", times = 60, low = 0.5, high = 2.0 },
-  { algorithms = "rings", lengths = "all", times = 30, low = 0.9, high = 1.1 },
-]
-"""
+ERRORS = judged(
+    ("all", "all", 90, 0.8, 1.25),
+    ("exchanges", "all", 60, 0.5, 2.0),
+    ("rings", "all", 30, 0.9, 1.1),
+)
 STATE = """
 [software.slow]
 message_cost = { value = "1 ms", measured = "once" }

@@ -7,23 +7,17 @@ import math
 import random
 
 import pytest
-from small_machine import MACHINE
+from small_machine import MACHINE, judged
 
 from kumihimo.predict import chances, prediction_errors
 from kumihimo.predict.chances import Correlations, UncertainTime
 from kumihimo.predict.prediction_errors import JudgedTime
 
-ERRORS = """
-[prediction_errors]
-source = "jobs of another size"
-fewest_nodes = 8
-most_nodes = 64
-rows = [
-  { algorithms = "trees", lengths = "short", times = 40, low = 0.5, high = 2.0 },
-  { algorithms = "rings", lengths = "all", times = 30, low = 0.8, high = 1.25 },
-  { algorithms = "all", lengths = "all", times = 90, low = 0.8, high = 1.25 },
-]
-"""
+ERRORS = judged(
+    ("trees", "short", 40, 0.5, 2.0),
+    ("rings", "all", 30, 0.8, 1.25),
+    ("all", "all", 90, 0.8, 1.25),
+)
 
 
 def two(ratio: float, other: str = "b", width: float = 1.5) -> list[UncertainTime]:

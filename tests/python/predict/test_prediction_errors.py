@@ -6,23 +6,17 @@ import json
 import random
 
 import pytest
-from small_machine import MACHINE
+from small_machine import MACHINE, judged
 
 from kumihimo.predict import prediction_errors
 from kumihimo.predict.prediction_errors import ErrorRow, JudgedTime
 
-ERRORS = """
-[prediction_errors]
-source = "jobs of another size"
-fewest_nodes = 8
-most_nodes = 64
-rows = [
-  { algorithms = "trees", lengths = "short", times = 40, low = 0.5, high = 2.0 },
-  { algorithms = "rings", lengths = "all", times = 30, low = 0.8, high = 1.25 },
-  { algorithms = "rings", lengths = "long", times = 30, low = 0.7, high = 1.5 },
-  { algorithms = "all", lengths = "all", times = 90, low = 0.8, high = 1.25 },
-]
-"""
+ERRORS = judged(
+    ("trees", "short", 40, 0.5, 2.0),
+    ("rings", "all", 30, 0.8, 1.25),
+    ("rings", "long", 30, 0.7, 1.5),
+    ("all", "all", 90, 0.8, 1.25),
+)
 
 
 def test_bounds_are_order_statistics():
