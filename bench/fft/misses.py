@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The model of cache misses of band blocking (kumihimo.app.band_misses): lines that a rank fetches for a band.
+"""The model of cache misses of band blocking (band_misses.py): lines that a rank fetches for a band.
 
     .venv/bin/python bench/fft/misses.py [--sizes 16,32,64] [--ranks 4] [--sharing 2] [--bands 32]
                                          [--at-once 1,2,4,8,16] [--caches 512,1024,2048]
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 
-from kumihimo.app.band_misses import BandBlocking, misses_of_a_band
+from band_misses import BandBlocking, misses_of_a_band
 
 
 def main() -> None:
