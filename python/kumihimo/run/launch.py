@@ -53,7 +53,7 @@ def run(
     check_ranks(installation, ranks)
     ended_before = ended_for_memory()
     job = uuid.uuid4().hex
-    environment = {**os.environ, **installation.environment(ranks), **(settings or {}), JOB: job}
+    environment = {**os.environ, **installation.environment(ranks, outlives_deaths), **(settings or {}), JOB: job}
     launcher, *arguments = installation.arguments(ranks, outlives_deaths)
     given = {**preload.handed_on(), **preload.of_kernels(), **(of_processes or {})}
     family = installation.family if installation.srun_options is None else None
