@@ -38,7 +38,7 @@ RULES = {
 
 def faults(sentence: str) -> list[str]:
     """Why a sentence is no error of ours. Values of the user, in quotes or after "got", may be anything."""
-    ours = re.sub(r"'[^']*'|\"[^\"]*\"", "''", OTHERS.sub("", sentence))
+    ours = re.sub(r"(?<!\w)'[^']*'|\"[^\"]*\"", "''", OTHERS.sub("", sentence))
     bare = re.sub(r"\(got .*?\)(?=;|$)", "(got '')", ours)
     found = [why for pattern, why in RULES.items() if re.search(pattern, bare)]
     found += ["shows an empty value"] if "(got )" in ours else []

@@ -139,7 +139,7 @@ OUTPUTS = [
     Output("place", "--page", PLACED),
     Output("run", "--json", ("run", "--json", "{}", "--", "true")),
     Output("record", "--json", ("record", "--json", "{}", "--", "true")),
-    Output("binding", "--json", ("binding", "--json", "{}", "--", "true")),
+    Output("binding", "--json", ("binding", "--json", "{}", "--", "MPIRUN")),
     Output("record", "--mpip", ("record", "--show", "there.jsonl", "--mpip", "{}")),
     Output("record", "--junit", ("record", "--show", "there.jsonl", "--junit", "{}")),
     Output("run", "--junit", ("run", "--junit", "{}", "--", "true")),

@@ -52,10 +52,15 @@ def test_an_empty_list_fails(error_page, tmp_path):
 
 
 def test_sentences_that_differ_in_values_alone_stand_once(error_page, tmp_path):
-    lines = ["the root is 0 to 7 (got 9)", "the root is 0 to 3 (got 'expected, found ')", "unknown type 'a'; use b"]
+    lines = [
+        "the buffer's root is 0 to 7 (got '2 2 end')",
+        "the root is 0 to 7 (got 9)",
+        "the root is 0 to 3 (got 'expected, found ')",
+        "unknown type 'a'; use b",
+    ]
     (tmp_path / "list").write_text("".join(f"bad_input\t{line}\n" for line in [*lines, lines[0]]))
     assert error_page.main(tmp_path / "list", tmp_path / "page") == 0
-    assert (tmp_path / "page").read_text().count("\n- ") == 2
+    assert (tmp_path / "page").read_text().count("\n- ") == 3
 
 
 def test_errors_of_both_languages_are_listed(repository, tmp_path):
