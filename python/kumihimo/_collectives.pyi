@@ -38,7 +38,7 @@ class ParameterDeclaration:
     def tuning_values(self) -> list[int]:
         """What tune tries beside the default."""
 
-REAL_SEGMENT_BYTES: int = 65536
+REAL_SEGMENT_BYTES: int = 32768
 
 def declared_parameters() -> list[ParameterDeclaration]:
     """Every parameter of algorithms, in the order of parameters.def."""

@@ -45,7 +45,7 @@ scatterv only the root knows all counts, and in alltoallv no rank does. There `k
 use the algorithm.
 
 *Defaults* of parameters. *the machine's*: `segment_bytes` of the [machine file](machines.md) in
-`simulate`, 64 KiB on real ranks (`bench`, `tune`, `run`), 1 MiB in `show` and `verify`. *that of
+`simulate`, 32 KiB on real ranks (`bench`, `tune`, `run`), 1 MiB in `show` and `verify`. *that of
 the stages*: `window` of the inner and outer algorithms. *all of a node*: one leader for each node.
 """
 

@@ -31,7 +31,7 @@ shared_memory_latency = {{ value = "5 us", assumed = "not measured" }}
 [software]
 message_cost = {{ value = "50 us", assumed = "a message by TCP of nodes that share processors; not measured here" }}
 relay_latency = {{ value = "50 us", assumed = "as message_cost" }}
-segment_bytes = {{ value = "64 KiB", assumed = "as in the measuring programs" }}
+segment_bytes = {{ value = "32 KiB", assumed = "as in the measuring programs" }}
 """
 
 

@@ -9,8 +9,9 @@ from kumihimo import _collectives, _schedule
 
 SINGLE_COPY = 65536  # bytes of a vector or block from which one copy of a message may beat two
 LEAST_STREAMED = 2 * 2**20  # bytes of a rank's result that no core's own cache holds until it is read
-SEGMENTS = (65536, 131072, 262144, 1048576)
-SHORT_SEGMENT = 32768  # of vectors that are too short for two of those: one is copied in while the other is copied out
+SEGMENTS = (65536, 131072, 262144, 1048576)  # beside the default of real ranks
+SEGMENTS_BETWEEN_NODES = (16384, 65536, 262144, 1048576)
+SHORT_SEGMENT = 16384  # of vectors that are too short for two of those: one is copied in while the other is copied out
 SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it few variations pay
 RANKS = "RANKS"  # the symbol of parameters that are numbers of a node's ranks
 GROUPS = (2, 4, 8, 16, 32)  # of these, beside all of a node
@@ -45,8 +46,9 @@ def segments(collective: str, name: str, size: int, on: NodeFill, given: dict) -
     yield given
     if not any(parameter.name == "segment_bytes" for parameter in declared(collective, name)):
         return
-    for segment in SEGMENTS if size >= 2 * SEGMENTS[0] else (SHORT_SEGMENT,):
-        if segment * 2 <= size:
+    longer = SEGMENTS if on.each >= on.ranks else SEGMENTS_BETWEEN_NODES
+    for segment in longer if size >= SMALLEST_SEGMENTED else (SHORT_SEGMENT,):
+        if 2 * max(segment, _collectives.REAL_SEGMENT_BYTES) <= size:
             yield {**given, "segment_bytes": segment}
 
 

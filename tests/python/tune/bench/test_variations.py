@@ -103,9 +103,14 @@ def test_the_best_of_each_way_to_copy_comes_to_the_finals():
 
 
 @pytest.mark.parametrize(
-    ("size", "segments"), [(65535, []), (65536, [32768]), (131072, [65536]), (2**19, [65536, 131072, 262144])]
+    ("size", "segments"), [(65535, []), (65536, [16384]), (131072, [65536]), (2**19, [65536, 131072, 262144])]
 )
 def test_two_segments_at_least_are_tried(size, segments):
     found = variations.segments("exscan", "chain", size, NodeFill(2, 2), {})
     assert [p["segment_bytes"] for p in found if p] == segments
     assert list(variations.segments("exscan", "recursive_doubling", size, NodeFill(2, 2), {})) == [{}]
+
+
+def test_shorter_segments_are_tried_between_nodes():
+    found = variations.segments("exscan", "chain", 2**19, NodeFill(2, 1), {})
+    assert [p["segment_bytes"] for p in found if p] == [16384, 65536, 262144]
