@@ -5,10 +5,10 @@
 //
 // Lanes run at the same time. Segments are one implicit outer loop over every lane; segment s of a lane starts once all
 // up to s - window are complete at this rank, in order, and so do iterations of a loop with `in_flight`. Steps of a
-// round start together, in the order written; the next round starts when all are complete. So do the rounds and loops
-// in a loop that is `together`. The k-th send of segment s on lane l from a to b is received by the k-th receive of
-// segment s on lane l at b from a, in program order. All expressions may use the variables of the enclosing loops;
-// variable 0 is the segment.
+// round start together, in the order written; the next round starts when all are complete. The rounds and loops of a
+// loop that is `together` start together, too. The k-th send of segment s on lane l from a to b is received by the k-th
+// receive of segment s on lane l at b from a, in program order. All expressions may use the variables of the enclosing
+// loops; variable 0 is the segment.
 #pragma once
 
 #include "base/expression.hpp"
