@@ -49,15 +49,19 @@ NB_MODULE(_lu, m) {
       .def_rw("tournament", &PipelineQuestion::tournament)
       .def_rw("tasks", &PipelineQuestion::tasks)
       .def(
+          "add_broadcast", [](PipelineQuestion& question) { question.broadcasts.emplace_back(); },
+          "Of a panel of the next owner; one alone is of all. Without any a panel goes along a chain.")
+      .def(
           "add_send",
           [](PipelineQuestion& question, std::int32_t process, double share) {
-            question.broadcast.push_back({.process = process, .share = share});
+            question.broadcasts.at(question.broadcasts.size() - 1).push_back({.process = process, .share = share});
           },
-          "process"_a, "share"_a, "The next message of the broadcast of a panel; without any it goes along a chain.")
+          "process"_a, "share"_a, "The next message of the broadcast added last.")
       .def(
           "add_wait",
           [](PipelineQuestion& question, std::int32_t process, std::int32_t message) {
-            question.broadcast.push_back({.process = process, .sends = false, .message = message});
+            question.broadcasts.at(question.broadcasts.size() - 1)
+                .push_back({.process = process, .sends = false, .message = message});
           },
           "process"_a, "message"_a, "The process goes on when it has this message.");
   nb::class_<PipelineTimes>(m, "PipelineTimes")

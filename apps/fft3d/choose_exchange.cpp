@@ -18,10 +18,12 @@ using distributed_fft::ExchangeKind, distributed_fft::ExchangeTime, distributed_
 constexpr std::string_view exchanges[] = {"linear", "pairwise",    "paced",       "two_phase",
                                           "bruck",  "three_phase", "hierarchical"};
 
+bool has_windows(const TransformWay& way) { return way.throttle > 0 || way.send_window > 0 || way.receive_window > 0; }
+
 bool may_be_measured(const TransformWay& way, Runtime& runtime) {
   const std::vector<std::int64_t> nodes = runtime.processes().node_of_rank();
   const bool by_messages = way.kind == ExchangeKind::messages || way.kind == ExchangeKind::leaders;
-  return by_messages && way.throttle == 0 &&
+  return by_messages && !has_windows(way) &&
          std::ranges::adjacent_find(nodes, std::ranges::not_equal_to()) != nodes.end();
 }
 
@@ -54,7 +56,7 @@ Result<ChosenExchange> choose_exchange(const FftProblem& problem, double budget,
                                        TransformWay& way, Runtime& runtime) {
   ChosenExchange chosen;
   if (way.exchange != automatic_exchange) return chosen;
-  way.exchange = way.throttle > 0 ? "linear" : "pairwise";
+  way.exchange = has_windows(way) ? "linear" : "pairwise";
   if (!may_be_measured(way, runtime)) return chosen;
   const bool keeps = runtime.rank() == 0;
   const KeptExchanges kept(keeps ? wisdom_folder : "", runtime.processes().message_library());

@@ -55,6 +55,8 @@ Result<FftProblem> problem_of(const application::ApplicationRequest& request, st
     if (cutoff != "sphere" && !read_number(cutoff, radius))
       return wrong_value("cutoff must be none, sphere, or the radius of a sphere of frequencies",
                          fmt::format("'{}'", cutoff));
+    if (const std::string& given = request.option("decomposition"); given != "auto")
+      return not_applicable("a sphere takes no decomposition", given, "leave it out");
     if (problem.is_real())
       return wrong_value("a sphere of frequencies belongs to a complex grid", "kind=real", "use kind=complex");
     problem.sphere = TRY(fft::Sphere::make(points, radius));

@@ -27,6 +27,18 @@ const Parameter throttle{.name = "throttle",
                          .max = 1 << 20,
                          .tuning_values = {4},
                          .of_ranks = true};
+const Parameter send_window{.name = "send_window",
+                            .meaning = "outstanding sends of a rank (0: as throttle)",
+                            .symbol = "N",
+                            .min = 0,
+                            .max = 1 << 20}; // auto tries that of throttle
+const Parameter receive_window{.name = "receive_window",
+                               .meaning = "outstanding receives of a rank (0: as throttle)",
+                               .symbol = "N",
+                               .min = 0,
+                               .max = 1 << 20,
+                               .tuning_values = {1},
+                               .of_ranks = true};
 const Parameter group{.name = "group",
                       .meaning = "ranks of a leader (0: all of a node)",
                       .symbol = "RANKS",
@@ -40,7 +52,8 @@ const Parameter untuned_group{.name = "group",
                               .min = 0,
                               .max = 1 << 20};
 const TakenParameter by_memory[] = {{&block, 256}, {&at_once, 1}};
-const TakenParameter by_messages[] = {{&block, 256}, {&at_once, 1}, {&throttle, 0}, {&untuned_group, 0}};
+const TakenParameter by_messages[] = {{&block, 256},     {&at_once, 1},        {&throttle, 0},
+                                      {&send_window, 0}, {&receive_window, 0}, {&untuned_group, 0}};
 const Parameter pieces{.name = "pieces",
                        .meaning = "pieces of a box, each exchanged beside the lines of the next one",
                        .symbol = "N",
@@ -48,8 +61,10 @@ const Parameter pieces{.name = "pieces",
                        .max = 1 << 10,
                        .tuning_values = {4},
                        .of_ranks = true};
-const TakenParameter beside_lines[] = {{&block, 256}, {&at_once, 1}, {&pieces, 1}, {&throttle, 0}, {&untuned_group, 0}};
-const TakenParameter by_leaders[] = {{&block, 256}, {&at_once, 1}, {&throttle, 0}, {&group, 0}};
+const TakenParameter beside_lines[] = {{&block, 256},     {&at_once, 1},        {&pieces, 1},       {&throttle, 0},
+                                       {&send_window, 0}, {&receive_window, 0}, {&untuned_group, 0}};
+const TakenParameter by_leaders[] = {{&block, 256},     {&at_once, 1},        {&throttle, 0},
+                                     {&send_window, 0}, {&receive_window, 0}, {&group, 0}};
 
 using enum distributed_fft::ExchangeKind;
 constexpr FftVariant rows[] = {
@@ -78,7 +93,7 @@ constexpr FftVariant rows[] = {
 std::span<const FftVariant> variants() { return rows; }
 
 Status check_exchange(const FftVariant& variant, const FftProblem& problem) {
-  const bool has_own = variant.kind == window || variant.kind == library;
+  const bool has_own = variant.is_golden || variant.kind == window || variant.kind == library;
   if (!has_own || problem.exchange == automatic_exchange) return Nothing{};
   return not_applicable(std::string(variant.name) + " has no messages of an alltoall of the registry",
                         "exchange=" + problem.exchange, "leave exchange out");
@@ -101,6 +116,8 @@ distributed_fft::TransformWay way_of(const FftVariant& variant, const ParameterV
     return found == parameters.end() ? otherwise : found->second;
   };
   way.throttle = given("throttle", 0);
+  way.send_window = given("send_window", 0);
+  way.receive_window = given("receive_window", 0);
   way.group = given("group", 0);
   way.pieces = given("pieces", 1);
   return way;

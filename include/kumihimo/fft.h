@@ -50,6 +50,8 @@ int kumihimo_fft_create_at(const void* communicator, size_t bytes, const int64_t
      at_once         bands of one exchange [default: 1]
      block           KiB of a block of lines [default: 256]
      throttle        messages of a rank at once [default: 0, the exchange's own]; of variants with messages
+     send_window     outstanding sends of a rank [default: 0, as throttle]; of variants with messages
+     receive_window  outstanding receives of a rank [default: 0, as throttle]; of variants with messages
      group           ranks of a leader [default: 0, all of a node]; of variants with messages
      pieces          of a box, exchanged beside the lines of the next one [default: 1]; of overlapped
      exchange        an alltoall of the registry for messages, or auto: the fastest of several nodes [default: auto]

@@ -104,10 +104,13 @@ class PipelineQuestion:
     @tasks.setter
     def tasks(self, arg: bool, /) -> None: ...
 
+    def add_broadcast(self) -> None:
+        """
+        Of a panel of the next owner; one alone is of all. Without any a panel goes along a chain.
+        """
+
     def add_send(self, process: int, share: float) -> None:
-        """
-        The next message of the broadcast of a panel; without any it goes along a chain.
-        """
+        """The next message of the broadcast added last."""
 
     def add_wait(self, process: int, message: int) -> None:
         """The process goes on when it has this message."""

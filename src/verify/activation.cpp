@@ -89,6 +89,8 @@ class Walker {
       values_[depth] = i;
       round_ = first_round;
       const std::int32_t before_it = last_child_[node], iteration = add(node, i);
+      if (l.together)
+        a_.nodes[iteration].in_flight = static_cast<std::int32_t>(std::max<std::size_t>(1, l.body.size()));
       body(l.body, iteration, depth + 1);
       drop_if_empty(iteration, node, before_it);
     };

@@ -41,7 +41,8 @@ struct Token {
 };
 
 // A body, a loop (whose children are its iterations) or a round. A child starts once all those whose iteration is at
-// most its own less in_flight are complete, in order; a body is a loop with one iteration in flight.
+// most its own less in_flight are complete, in order; a body is a loop with one iteration in flight, or with all of
+// them if they start together.
 struct TreeNode {
   std::int32_t parent = -1, first_child = -1, next_sibling = -1;
   std::int32_t in_flight = 1; // of its children

@@ -142,7 +142,7 @@ class TranslationSymmetry {
         continue;
       }
       const Loop &x = std::get<Loop>(a[i]), &y = std::get<Loop>(b[i]);
-      if (x.trip != y.trip || x.in_flight != y.in_flight) return false;
+      if (x.trip != y.trip || x.in_flight != y.in_flight || x.together != y.together) return false;
       trips.push_back(x.trip);
       const bool equal = same(x.body, y.body, trips);
       trips.pop_back();

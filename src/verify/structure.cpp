@@ -105,6 +105,7 @@ class Structure {
       const Loop& loop = std::get<Loop>(node);
       if (loop.in_flight < 1) find("a loop must have at least 1 iteration in flight");
       if (loop.trip < 0) find("a loop has a negative number of iterations");
+      if (loop.together && loop.trip != 1) find("a loop whose rounds start together must have one iteration");
       if (trips_.size() >= static_cast<std::size_t>(max_depth)) {
         find(fmt::format("loops nest deeper than {}", max_depth - 1));
         continue;

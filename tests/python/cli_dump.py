@@ -5,6 +5,7 @@ that a missing, doubled or misplaced one shows."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
+from itertools import zip_longest
 
 
 def run(dump: dict) -> dict[int, list[Counter]]:
@@ -69,11 +70,15 @@ def input_length(dump: dict, rank: int) -> int:
 
 
 def rounds_of(items: list[dict]) -> list[list[dict]]:
-    """The steps of each round in program order, one iteration of every loop after another."""
+    """The steps of each round in program order, one iteration of every loop after another; of what starts together the
+    n-th rounds of all as one."""
     rounds = []
     for item in items:
         if "iterations" in item:
             rounds += [r for iteration in item["iterations"] for r in rounds_of(iteration)]
+        elif "together" in item:
+            beside = zip_longest(*map(rounds_of, item["together"]), fillvalue=[])
+            rounds += [[step for steps in each for step in steps] for each in beside]
         else:
             rounds.append(item["steps"])
     return rounds

@@ -304,6 +304,33 @@ Wrong window_ignored(const Schedule& s) {
   return std::nullopt;
 }
 
+// Two rounds start together, of which the second uses what the first receives.
+Wrong rounds_together(const Schedule& s) {
+  const auto uses = [](const Round& first, const Round& second) {
+    return std::ranges::any_of(first.steps, [&](const Step& received) {
+      return received.receives() && received.target.exists() &&
+             std::ranges::any_of(second.steps, [&](const Step& step) { return step.source == received.target; });
+    });
+  };
+  const auto join = [uses](Program& p) {
+    for (Lane& lane : p.lanes)
+      for (std::size_t i = 0; i + 1 < lane.body.size(); ++i) {
+        const auto *first = std::get_if<Round>(&lane.body[i]), *second = std::get_if<Round>(&lane.body[i + 1]);
+        if (!first || !second || !uses(*first, *second)) continue;
+        Loop both{1, 1, {*first, *second}, true};
+        lane.body.erase(lane.body.begin() + static_cast<std::ptrdiff_t>(i));
+        lane.body[i] = std::move(both);
+        return true;
+      }
+    return false;
+  };
+  for (std::int32_t r = s.ranks() - 1; r >= 0; --r) {
+    Program program = s.program(Rank{r});
+    if (join(program)) return with_program(s, Rank{r}, [join](Program& p) { join(p); });
+  }
+  return std::nullopt;
+}
+
 // Scratch of a lane belongs to another one, whose window and so whose slots are its own.
 Wrong foreign_scratch(const Schedule& s) {
   const auto give_away = [](Program& p) {
@@ -479,7 +506,7 @@ Wrong wrong_height(const Schedule& s) {
   return wrong;
 }
 
-constexpr std::array<Sabotage, 25> list = {{
+constexpr std::array<Sabotage, 26> list = {{
     {"wrong_peer", "a message goes to the next rank", wrong_peer},
     {"wrong_chunk", "as many elements, but others", wrong_chunk},
     {"wrong_length", "half of the data", wrong_length},
@@ -493,6 +520,7 @@ constexpr std::array<Sabotage, 25> list = {{
     {"last_segment", "a message of the last segment alone goes to another rank", last_segment},
     {"after_left_out", "a lane does not wait for the one whose results it reads", after_left_out},
     {"window_ignored", "iterations overlap that use the same memory", window_ignored},
+    {"rounds_together", "a round starts beside the one whose data it uses", rounds_together},
     {"foreign_scratch", "a lane uses the slots of another lane's window", foreign_scratch},
     {"late_readers", "shared slots are read after all were to be written", late_readers},
     {"lost_message", "a message is never sent", lost_message},

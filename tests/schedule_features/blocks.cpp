@@ -48,6 +48,26 @@ std::function<Program(Rank)> pairwise(Segments segments, std::int64_t gap) {
   });
 }
 
+// Receives and sends with everybody, each with its own number in flight; then a round that waits for both.
+std::function<Program(Rank)> windows_apart(Segments segments) {
+  return one_lane(segments, 2, [](LaneBuilder& lane, std::int64_t r) {
+    lane.together([&](BodyBuilder& both) {
+      both.loop(
+          P - 1,
+          [&](Variable i) {
+            const Expression from = mod(r - 1 - i, P);
+            return Round{{receive(from, out[out_block(from)])}, 0};
+          },
+          2);
+      both.loop(P - 1, [&](Variable i) {
+        const Expression to = mod(r + 1 + i, P);
+        return Round{{send(to, in[in_block(to)])}, 0};
+      });
+    });
+    lane.step(copy(out[out_block(r)], in[in_block(r)]));
+  });
+}
+
 Counts local_counts() {
   std::vector<std::int64_t> table;
   for (std::int64_t a = 0; a < P; ++a)
@@ -223,6 +243,7 @@ std::vector<Feature> of_blocks() {
   return {
       apart(make("alltoall_local_counts", blocks_of(CollectiveKind::alltoall, local_counts()), {2}, pairwise({2}, 0))),
       apart(make("gap", blocks_of(CollectiveKind::alltoall, uniform(4)), {1}, pairwise({1}, 64))),
+      apart(make("loops_together", blocks_of(CollectiveKind::alltoall, local_counts()), {2}, windows_apart({2}))),
       allgather_global_counts(),
       gather_rooted_counts(),
       scatter_rooted_counts(),

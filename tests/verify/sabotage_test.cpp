@@ -24,6 +24,12 @@ std::vector<Subject> subjects(const RankSpace& space, std::int64_t count) {
     Result<Schedule> s = v.build(c, space, p);
     if (!s) s = v.build(c, space, {});
     if (s) list.push_back({std::string(name_of(v.kind)) + " " + v.name, *s});
+    if (std::ranges::any_of(v.parameters, [](const auto& p) { return p.parameter == &parameter::send_window; })) {
+      Parameters windows;
+      windows.send_window = 2, windows.receive_window = 3;
+      s = v.build(c, space, windows);
+      if (s) list.push_back({std::string(name_of(v.kind)) + " " + v.name + " in windows", *s});
+    }
     if (c.neighbours && space.has_shape()) { // among them neighbours on both sides of one rank
       s = v.build(*with_neighbours(c, *named_neighbours("cart:" + space.shape().text(), c.ranks)), space, {});
       list.push_back({std::string(name_of(v.kind)) + " " + v.name + " of the shape", *s});

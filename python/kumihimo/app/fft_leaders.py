@@ -113,6 +113,6 @@ class LeaderExchanges:
         variant = _collectives.find("alltoall", self.asked.exchange)
         longest = _schedule.Collective("alltoall", leaders, max(counts), self.asked.wire)
         collective = longest if variant.equal_counts else longest.with_counts(counts)
-        given = arguments.parameters(throttle=self.asked.throttle or None)
+        given = arguments.parameters(**self.asked.windows)
         subject = _predict.CollectiveCase(collective, variant, given)
         return Setting(model, self.job_of_leaders).predict(subject).seconds

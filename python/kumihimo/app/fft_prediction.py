@@ -169,7 +169,7 @@ class Exchanges:
         numbers = POINT_NUMBERS * ceil(exchange.points / asked.pieces) * bands
         collective = _schedule.Collective("alltoall", exchange.members, numbers, asked.wire)
         space = _topology.RankSpace.on_nodes(nodes_of_group(exchange, self.setting.job.rank_space))
-        given = arguments.parameters(throttle=asked.throttle or None, group=asked.group or None)
+        given = arguments.parameters(**asked.windows, group=asked.group or None)
         schedule = _collectives.find("alltoall", asked.exchange).build(collective, space, given)
         programs = _programs.on_groups(schedule, self.ranks, exchange.stride)
         return self.setting.predict(programs).seconds

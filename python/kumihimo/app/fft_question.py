@@ -20,11 +20,12 @@ WIRES = ("float64", "float32")
 BY_MESSAGES = ("packed", "fused", "overlapped", "leader")  # of an alltoall of the registry
 VARIANTS = (*BY_MESSAGES, "derived", "window")
 LIBRARY_EXCHANGE = "linear"  # MPI_Alltoallw of Open MPI and MPICH: all messages at once
+WINDOWS = ("throttle", "send_window", "receive_window")  # of messages under way
 NUMBERS = {  # settings with their least and most values
     "bands": (1, MOST_BANDS),
     "at_once": (1, MOST_BANDS),
     "pieces": (1, MOST_PIECES),
-    "throttle": (0, MOST_COUNT),
+    **dict.fromkeys(WINDOWS, (0, MOST_COUNT)),
     "group": (0, MOST_COUNT),
 }
 SETTINGS = ("decomposition", "exchange", "kind", "cutoff", "wire", *NUMBERS)
@@ -41,6 +42,8 @@ class FftQuestion:
     bands: int = 1
     pieces: int = 1
     throttle: int = 0
+    send_window: int = 0
+    receive_window: int = 0
     group: int = 0
     wire: str = "float64"
     sphere: PlaneWaves | None = None
@@ -58,6 +61,11 @@ class FftQuestion:
     @property
     def by_messages(self) -> bool:
         return self.variant in BY_MESSAGES
+
+    @property
+    def windows(self) -> dict[str, int]:
+        """Those that are given, by the names of the registry's parameters."""
+        return {name: getattr(self, name) for name in WINDOWS if getattr(self, name) > 0}
 
     @property
     def blocks(self) -> list[int]:
@@ -168,7 +176,8 @@ def exchange_of(settings: dict[str, str], variant: str) -> str:
             rule = f"{variant} has no messages of an alltoall of the registry"
             raise not_applicable(rule, f"exchange={settings['exchange']}", "leave exchange out")
         return LIBRARY_EXCHANGE if variant == "derived" else "shared memory"
-    usual = "linear" if settings.get("throttle", "0") != "0" else "pairwise"  # as exchange=auto has it
+    has_windows = any(settings.get(name, "0") != "0" for name in WINDOWS)
+    usual = "linear" if has_windows else "pairwise"  # as exchange=auto has it
     exchange = settings.get("exchange", usual)
     _collectives.find("alltoall", exchange)
     return exchange
@@ -192,7 +201,7 @@ def check_fits(asked: FftQuestion, settings: dict[str, str]) -> None:
     """What a variant or a sphere does not take: as the application says."""
     refused = []
     if not asked.by_messages:
-        refused += ["throttle", "group", "wire"]
+        refused += [*WINDOWS, "group", "wire"]
     if asked.variant != "overlapped":
         refused.append("pieces")
     for name in refused:

@@ -407,11 +407,14 @@ def by_recurrence(
     """`speeds`: of all ranks, or one number. `nodes`: of the ranks of a row."""
     made = _lu.PipelineQuestion()
     made.tournament, made.tasks = asked.has_tournament, asked.has_tasks
-    for each in PanelBroadcast(asked.broadcast, grid_of(asked, ranks)[1], nodes).events():
-        if each.sends:
-            made.add_send(each.rank, each.share)
-        else:
-            made.add_wait(each.rank, each.message)
+    broadcast = PanelBroadcast(asked.broadcast, grid_of(asked, ranks)[1], nodes)
+    for owner in broadcast.owners:
+        made.add_broadcast()
+        for each in broadcast.events(owner):
+            if each.sends:
+                made.add_send(each.rank, each.share)
+            else:
+                made.add_wait(each.rank, each.message)
     made.rows, made.block = asked.rows, asked.block
     made.p, made.q = grid_of(asked, ranks)
     made.lookahead = asked.lookahead

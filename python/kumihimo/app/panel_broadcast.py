@@ -8,7 +8,7 @@ import functools
 import heapq
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kumihimo import _collectives, _goal, _schedule, _topology
 from kumihimo.text.errors import NotApplicable, not_applicable, wrong_value
@@ -16,6 +16,7 @@ from kumihimo.text.errors import NotApplicable, not_applicable, wrong_value
 USUAL = "chain"
 NUMBERS_OF_A_PIECE = 1 << 12  # of a message that is cut in a piece for each rank: shares do not depend on it
 MOST_RANKS = 1024  # of a row, unless its messages are as few as those of a chain
+BY_NODES = "inner"  # the parameter of broadcasts whose messages depend on which ranks share a node
 WHOLE = 2**62  # bytes of a segment
 
 
@@ -77,9 +78,16 @@ class PanelBroadcast:
         """More than any tag."""
         return 1 + max((each.tag for rank in self.operations(0) for each in rank), default=0)
 
-    def events(self) -> tuple[RowEvent, ...]:
-        """With rank 0 as root: those of a rank in its order, and each message before the wait for it."""
-        return events_of(self)
+    @property
+    def owners(self) -> range:
+        """Whose broadcasts differ: by nodes all, else those of rank 0 stand for all."""
+        parameters = _collectives.find("bcast", self.algorithm).parameters
+        return range(self.ranks if any(each.name == BY_NODES for each in parameters) else 1)
+
+    def events(self, owner: int = 0) -> tuple[RowEvent, ...]:
+        """Of the broadcast of an owner, by distances from it: those of a rank in its order, and each message before the
+        wait for it."""
+        return events_of(self, owner)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -118,10 +126,10 @@ def operations_in(section: Sequence[str], number: int, tags: dict[str, int]) -> 
     return tuple(found)
 
 
-@functools.lru_cache(maxsize=64)
-def events_of(broadcast: PanelBroadcast) -> tuple[RowEvent, ...]:
+@functools.lru_cache(maxsize=4096)
+def events_of(broadcast: PanelBroadcast, owner: int) -> tuple[RowEvent, ...]:
     """In the order of how many messages lie before them; sends of a round before its waits."""
-    operations = broadcast.operations(0)
+    operations = from_distance(broadcast.operations(owner), owner)
     receives = matched(operations)
     missing = [[len(each.after) + (each.kind == "recv") for each in rank] for rank in operations]
     waiting: list[dict[int, list[int]]] = [defaultdict(list) for _ in operations]
@@ -154,6 +162,17 @@ def events_of(broadcast: PanelBroadcast) -> tuple[RowEvent, ...]:
         for other in waiting[rank][i]:
             ended(rank, other, at)
     return tuple(found)
+
+
+def from_distance(
+    operations: Sequence[Sequence[BroadcastOperation]], owner: int
+) -> list[tuple[BroadcastOperation, ...]]:
+    """Those of ranks by their distances from the owner."""
+    ranks = len(operations)
+    return [
+        tuple(replace(each, peer=(each.peer - owner) % ranks) for each in operations[(owner + distance) % ranks])
+        for distance in range(ranks)
+    ]
 
 
 def matched(operations: Sequence[Sequence[BroadcastOperation]]) -> dict[tuple[int, int], int]:

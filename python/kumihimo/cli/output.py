@@ -95,8 +95,9 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
         print("─" * table.width(beside))
     for row, rest in zip(table.rows, table.folded):
         print(table.line(row, beside))
-        if rest:
-            print(PrintedTable.INDENT + rest)
+        room = max(20, (width or NARROWEST) - len(PrintedTable.INDENT))
+        for line in textwrap.wrap(rest, room, break_on_hyphens=False):
+            print(PrintedTable.INDENT + line)
         for line in table.below(row, beside, width):
             print(line)
 

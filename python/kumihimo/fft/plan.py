@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 AXES = 3
 MOST_POINTS = 2**31
-OF_VARIANTS = ("at_once", "block", "throttle", "group", "pieces")
+OF_VARIANTS = ("at_once", "block", "throttle", "send_window", "receive_window", "group", "pieces")
 OPTIONS = ("variant", *OF_VARIANTS, "exchange", "wire", "planning", "threads", "wisdom", "library")
 
 
@@ -34,8 +34,8 @@ class PFFT:
     dtype: float (real grids, with half of the spectrum) or complex, in double precision.
     grid: rows and columns of ranks, such as (4, 2); -1 for one of them: what remains. [default: slabs while every rank
         gets a plane, then pencils]. slab=True: slabs.
-    options: variant and its parameters (at_once, block, throttle, group, pieces), exchange, wire, planning, threads,
-        wisdom and library, as in kumihimo/fft.h.
+    options: variant and its parameters (at_once, block, throttle, send_window, receive_window, group, pieces),
+        exchange, wire, planning, threads, wisdom and library, as in kumihimo/fft.h.
 
     Creating it, forward(), backward() and destroy() are collective. Wrong values raise a KumihimoError.
     """

@@ -21,7 +21,16 @@ LENGTHS = (("short", 4096), ("middle", 2**20), ("long", None))  # of the longest
 CLASSES = {
     "puts": ("trinaryx3", "trinaryx6", "rotated_rings"),
     "trees": ("binomial", "binomial_in_turn", "binomial_near", "binary"),
-    "rings": ("ring", "neighbour_exchange", "chain"),
+    "rings": (
+        "ring",
+        "neighbour_exchange",
+        "chain",
+        "chain_modified",
+        "two_chains",
+        "two_chains_modified",
+        "long",
+        "long_modified",
+    ),
     "exchanges": (
         "recursive_doubling",
         "recursive_halving",

@@ -17,6 +17,7 @@
 // Reference: systematised from the K computer's MPI (Adachi et al., 2012); Jain, Sabharwal, ICS 2010 (phases).
 #include "base/int128.hpp"
 #include "collectives/patterns/blocks.hpp"
+#include "collectives/patterns/exchange_windows.hpp"
 #include "collectives/patterns/ring_axes.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ struct AxisPhase {
 struct PhasePlan {
   std::vector<AxisPhase> phases; // of the first rotation
   std::int64_t rotations = 1;
-  std::int64_t at_once = 1; // distances
+  ExchangeWindows windows; // of the distances of a phase
   std::optional<std::int64_t> gap;
   bool paced = false;
 
@@ -124,15 +125,12 @@ class PhaseWriter {
     const Share mine{rotation, plan_.rotations}, half{2 * rotation + direction, 2 * plan_.rotations};
     const auto rank = [&](const Expression& at) { return at * phase.stride + rest; };
     if (direction == 0) lane.step(copy(slab(after, phase, x, mine), slab(before, phase, x, mine)));
-    lane.loop(
-        farthest,
-        [&](Variable i) {
-          const Expression to = mod(x + way * (Expression(i) + 1), L), from = mod(x - way * (Expression(i) + 1), L);
-          return with_gap(
-              exchange(rank(to), slab(before, phase, to, mine), rank(from), into(slab(after, phase, from, mine))),
-              Expression(i), phase, mine);
-        },
-        plan_.at_once);
+    plan_.windows.write(lane, farthest, [&](Variable i) {
+      const Expression to = mod(x + way * (Expression(i) + 1), L), from = mod(x - way * (Expression(i) + 1), L);
+      return with_gap(
+          exchange(rank(to), slab(before, phase, to, mine), rank(from), into(slab(after, phase, from, mine))),
+          Expression(i), phase, mine);
+    });
     if (phase.has_opposite()) {
       const auto at = [&](std::int64_t hops) { return mod(Expression(x + way * hops), L); };
       const Expression opposite = at(L / 2);
@@ -181,7 +179,7 @@ Result<std::vector<AxisPhase>> phases_of_axes(const RankSpace& space) {
 
 Result<Schedule> paced(const Collective& c, const RankSpace& space, const Parameters& p) {
   std::vector<AxisPhase> phases = TRY(phases_of_axes(space));
-  PhasePlan plan{std::move(phases), 1, 1, p.gap, true};
+  PhasePlan plan{std::move(phases), 1, {}, p.gap, true};
   const auto most = static_cast<std::int64_t>(plan.phases.size());
   plan.rotations = p.trees.value_or(most);
   if (plan.rotations > most)
@@ -238,14 +236,16 @@ Variant grouped_phases(int phases, Cost cost) {
   return {.summary = fmt::format("blocks exchanged within groups of ranks, {} times", phases),
           .cost = std::move(cost),
           .reference = "Jain, Sabharwal, ICS 2010",
-          .parameters = {{parameter::throttle, DerivedDefault{"all of them"}}},
+          .parameters = window_parameters(),
           .equal_counts = equal_blocks,
           .recipe = [phases](const Collective& c, const RankSpace& space, const Parameters& p) -> Result<Schedule> {
             std::vector<AxisPhase> groups = TRY(groups_of(space, c.ranks, phases));
             std::vector<std::int64_t> lengths;
             for (const AxisPhase& g : groups) lengths.push_back(g.length);
-            PhasePlan plan{std::move(groups), 1, p.throttle.value_or(c.ranks), {}, false};
-            return schedule_of(c, std::move(plan), fmt::format("groups={}", fmt::join(lengths, "x")));
+            const ExchangeWindows windows = ExchangeWindows::of(p, c.ranks);
+            std::string said = fmt::format("groups={}", fmt::join(lengths, "x"));
+            if (windows.apart) said += " " + windows.text();
+            return schedule_of(c, PhasePlan{std::move(groups), 1, windows, {}, false}, std::move(said));
           }};
 }
 

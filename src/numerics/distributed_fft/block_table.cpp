@@ -2,9 +2,12 @@
 
 #include "collectives/registry.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace kumihimo::distributed_fft {
@@ -16,6 +19,25 @@ bool are_equal(const std::vector<std::int64_t>& lengths) {
 
 Result<const Variant*> alltoall_row(const TransformWay& way) {
   return Registry::standard().find(CollectiveKind::alltoall, way.exchange);
+}
+
+// Those that are given. Error: the alltoall does not take one of them (not_applicable).
+Result<Parameters> parameters_of(const TransformWay& way, const Variant& row) {
+  const std::int64_t group = way.kind == ExchangeKind::messages ? way.group : 0; // of leaders it is no parameter
+  const std::tuple<const ParameterDeclaration&, std::int64_t, const char*> given[] = {
+      {parameter::throttle, way.throttle, "linear"},
+      {parameter::send_window, way.send_window, "linear"},
+      {parameter::receive_window, way.receive_window, "linear"},
+      {parameter::group, group, "hierarchical"}};
+  Parameters parameters;
+  for (const auto& [declared, value, taker] : given) {
+    if (value == 0) continue;
+    if (std::ranges::none_of(row.parameters, [&](const auto& each) { return each.parameter == &declared; }))
+      return not_applicable(fmt::format("exchange={} takes no {}", row.name, declared.name), value,
+                            fmt::format("leave it out, or use exchange={}", taker));
+    parameters.*std::get<ParameterDeclaration::Number>(declared.value) = value;
+  }
+  return parameters;
 }
 
 } // namespace
@@ -49,10 +71,7 @@ Result<Schedule> alltoall_of(const BlockTable& table, const TransformWay& way, c
   const bool equal = are_equal(counts);
   const Collective of_equal = make_collective(CollectiveKind::alltoall, table.ranks, counts[0], type);
   const Collective exchange = equal ? of_equal : TRY(with_counts(of_equal, std::move(counts)));
-  Parameters parameters;
-  if (way.throttle > 0) parameters.throttle = way.throttle;
-  if (way.group > 0 && way.kind == ExchangeKind::messages) parameters.group = way.group;
-  Result<Schedule> made = row->build(exchange, space, parameters);
+  Result<Schedule> made = row->build(exchange, space, TRY(parameters_of(way, *row)));
   if (!made && made.error().kind == Error::Kind::not_applicable)
     return not_applicable("the exchange " + way.exchange + " does not fit here: " + made.error().problem, {},
                           "use exchange=pairwise");

@@ -346,6 +346,8 @@ double exchanged_points(const RankPencils& pencils, std::size_t before, std::siz
     const Result<BlockTable> blocks = blocks_for(way, given);
     if (blocks && blocks->points != given.points) // all as long as the longest
       points = 2.0 * static_cast<double>(given.ranks) * static_cast<double>(blocks->points[0]);
+    else if (takes_unequal_blocks(way)) // the block to itself stays where it is written
+      points -= static_cast<double>(bands) * static_cast<double>(common_box(own, next).points());
   }
   return way.single_precision ? points / 2 : points;
 }

@@ -127,7 +127,8 @@ Result<SphereFft::BandBlock> SphereFft::block_of(std::int64_t bands) {
 Result<std::unique_ptr<SphereFft>> SphereFft::make(Sphere sphere, std::int64_t bands, const TransformWay& way,
                                                    fft::LineLibrary& library, Runtime& runtime) {
   if (way.packs)
-    return not_applicable("columns of a sphere go straight into messages", "packed", "use fused, overlapped or window");
+    return not_applicable("columns of a sphere go straight into messages", "packed",
+                          "use fused, overlapped, leader or window");
   if (way.pieces > 1) return not_applicable("columns of a sphere are not exchanged in pieces", {}, "leave pieces out");
   std::unique_ptr<SphereFft> made(new SphereFft(std::move(sphere), bands, way, runtime));
   if (Status s = runtime.agree(made->plan(library)); !s) return s.error();
@@ -422,7 +423,9 @@ double bytes_needed(const Sphere& sphere, std::int32_t ranks, std::int64_t bands
   const double line = std::max({static_cast<double>(nz), static_cast<double>(nx) * depth,
                                 static_cast<double>(way.block_bytes) / sizeof(Complex)});
   const bool window = way.kind == ExchangeKind::window;
-  const double exchanges = window ? there + here : (way.single_precision ? 1 : 2) * (there + here);
+  const bool keeps_own = way.kind == ExchangeKind::messages && takes_unequal_blocks(way); // block where it is written
+  const double of_messages = there + here - (keeps_own ? own * depth : 0);
+  const double exchanges = window ? there + here : (way.single_precision ? 1 : 2) * of_messages;
   return (exchanged * exchanges + half + line * threads::count()) * sizeof(Complex);
 }
 

@@ -17,20 +17,25 @@ constexpr double number_bytes = 8;
 
 int rounds_of(std::int32_t processes) { return std::bit_width(static_cast<std::uint32_t>(processes) - 1); }
 
+std::vector<BroadcastEvent> chain_of(std::int32_t processes) {
+  std::vector<BroadcastEvent> events;
+  for (std::int32_t k = 1; k < processes; ++k) {
+    events.push_back({.process = k - 1});
+    events.push_back({.process = k, .sends = false, .message = k - 1});
+  }
+  return events;
+}
+
 class Pipeline {
  public:
   explicit Pipeline(const PipelineQuestion& question)
       : of_(question), rows_{question.rows, question.block, question.p}, columns_{question.rows + 1, question.block,
                                                                                   question.q},
         speed_(static_cast<std::size_t>(question.q), 1.0), ready_(speed_.size()), work_(speed_.size()),
-        link_free_(speed_.size()), has_(speed_.size()), events_(question.broadcast),
+        link_free_(speed_.size()), has_(speed_.size()), broadcasts_(question.broadcasts),
         came_(static_cast<std::size_t>(question.lookahead + 1) * speed_.size()) {
-    if (events_.empty())
-      for (std::int32_t k = 1; k < question.q; ++k) {
-        events_.push_back({.process = k - 1});
-        events_.push_back({.process = k, .sends = false, .message = k - 1});
-      }
-    arrived_.resize(events_.size());
+    if (broadcasts_.empty()) broadcasts_.push_back(chain_of(question.q));
+    for (const std::vector<BroadcastEvent>& each : broadcasts_) arrived_.resize(std::max(arrived_.size(), each.size()));
     if (of_.speeds.empty()) return;
     std::fill(speed_.begin(), speed_.end(), of_.speeds[0]);
     for (std::size_t q = 0; q < speed_.size(); ++q) speed_[q] = of_.speeds[q];
@@ -118,7 +123,7 @@ class Pipeline {
     std::fill(has_.begin(), has_.end(), 0.0);
     has_[static_cast<std::size_t>(owner)] = ready_[static_cast<std::size_t>(owner)];
     auto next = arrived_.begin();
-    for (const BroadcastEvent& each : events_) {
+    for (const BroadcastEvent& each : broadcasts_[broadcasts_.size() == 1 ? 0 : static_cast<std::size_t>(owner)]) {
       const auto at = static_cast<std::size_t>((owner + each.process) % of_.q);
       if (!each.sends) {
         has_[at] = std::max(has_[at], arrived_[static_cast<std::size_t>(each.message)]);
@@ -146,10 +151,23 @@ class Pipeline {
   BlockCyclic rows_, columns_; // columns_ counts the right side
   std::vector<double> speed_;  // of the slowest process of a column
   std::vector<double> ready_, work_, link_free_, has_;
-  std::vector<BroadcastEvent> events_;
-  std::vector<double> arrived_; // of each message
-  std::vector<double> came_;    // of the panels under way
+  std::vector<std::vector<BroadcastEvent>> broadcasts_; // by owner, or one of all
+  std::vector<double> arrived_;                         // of each message
+  std::vector<double> came_;                            // of the panels under way
 };
+
+Status check(const std::vector<BroadcastEvent>& events, std::int32_t processes) {
+  std::int32_t sent = 0;
+  for (const BroadcastEvent& each : events) {
+    if (each.process < 0 || each.process >= processes || !(each.share >= 0) ||
+        (!each.sends && (each.message < 0 || each.message >= sent)))
+      return wrong_value(
+          fmt::format("events of a broadcast must be those of {} processes, a wait after its send", processes),
+          fmt::format("process {}, message {} of {}", each.process, each.message, sent));
+    sent += each.sends;
+  }
+  return Nothing{};
+}
 
 } // namespace
 
@@ -165,14 +183,10 @@ Result<PipelineTimes> pipeline(const PipelineQuestion& question) {
   if (const std::int64_t needed = std::int64_t{q.p} * q.q;
       !q.speeds.empty() && static_cast<std::int64_t>(q.speeds.size()) != needed)
     return wrong_value(fmt::format("there must be speeds of {} processes", needed), q.speeds.size());
-  std::int32_t sent = 0;
-  for (const BroadcastEvent& each : q.broadcast) {
-    if (each.process < 0 || each.process >= q.q || !(each.share >= 0) ||
-        (!each.sends && (each.message < 0 || each.message >= sent)))
-      return wrong_value(fmt::format("events of a broadcast must be those of {} processes, a wait after its send", q.q),
-                         fmt::format("process {}, message {} of {}", each.process, each.message, sent));
-    sent += each.sends;
-  }
+  if (const std::size_t owners = q.broadcasts.size(); owners > 1 && owners != static_cast<std::size_t>(q.q))
+    return wrong_value(fmt::format("there must be broadcasts of {} owners, or one", q.q), owners);
+  for (const std::vector<BroadcastEvent>& events : q.broadcasts)
+    if (Status s = check(events, q.q); !s) return s.error();
   return Pipeline(question).run();
 }
 

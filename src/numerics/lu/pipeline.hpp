@@ -29,9 +29,10 @@ struct PipelineQuestion {
   double move_seconds = 0;                                   // of a number that changes its row, with speed 1
   double message_seconds = 0, byte_seconds = 0;              // a message: its start, and each byte
   std::vector<double> speeds;
-  std::vector<BroadcastEvent> broadcast; // of a panel; empty: along a chain
-  bool tournament = false;               // one exchange finds all pivots of a panel, not one each
-  bool tasks = false;                    // of a tournament: that exchange brings the displaced rows, too
+  // Of a panel: of each process of a row that may own it, in their order; one alone: of all; none: along a chain.
+  std::vector<std::vector<BroadcastEvent>> broadcasts;
+  bool tournament = false; // one exchange finds all pivots of a panel, not one each
+  bool tasks = false;      // of a tournament: that exchange brings the displaced rows, too
 };
 
 struct PipelineTimes {
@@ -44,7 +45,7 @@ struct PipelineTimes {
 // has one time: that of its slowest process with the most rows of any. Panels go along a row by `broadcast`, also
 // while processes compute. A process sends one message after another, and these meet no others. Time: O(panels (Q +
 // messages + look-ahead)). Errors: a size or a rate is not positive; a negative look-ahead; speeds that are not those
-// of P Q processes; events of other processes, or a wait for what was not sent.
+// of P Q processes; events of another number of owners or of other processes, or a wait for what was not sent.
 Result<PipelineTimes> pipeline(const PipelineQuestion& question);
 
 } // namespace kumihimo::lu

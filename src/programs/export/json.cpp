@@ -75,7 +75,10 @@ struct Written {
 Json json_of(const Body& body, const Written& view) {
   Json list = Json::array();
   for (const Node& node : body) {
-    if (const Loop* loop = std::get_if<Loop>(&node))
+    const Loop* loop = std::get_if<Loop>(&node);
+    if (loop && loop->together)
+      list.push_back({{"together", json_of(loop->body, view)}});
+    else if (loop)
       list.push_back({{"trip", loop->trip}, {"in_flight", loop->in_flight}, {"body", json_of(loop->body, view)}});
     else
       list.push_back(json_of(std::get<Round>(node), view));
@@ -158,6 +161,12 @@ class ProgramExpander {
         continue;
       }
       const Loop& loop = std::get<Loop>(node);
+      if (loop.together) {
+        json parts = json::array();
+        for (const Node& each : loop.body) append({each}, values, depth + 1, parts.emplace_back(json::array()));
+        items.push_back({{"together", std::move(parts)}});
+        continue;
+      }
       json iterations = json::array();
       for (values[depth] = 0; values[depth] < loop.trip; ++values[depth]) {
         if (loop.in_flight <= 1) {

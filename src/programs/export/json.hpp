@@ -10,7 +10,8 @@
 namespace kumihimo {
 
 // An object: collective, ranks, root, in_place, count, type, operation, algorithm, parameters, segments, claims, rank,
-// scratch, lanes. A lane's body is a list of rounds {"steps": [...]} and loops {"trip", "in_flight", "body"}. A scratch
+// scratch, lanes. A lane's body is a list of rounds {"steps": [...]}, loops {"trip", "in_flight", "body"}
+// and {"together": [...]}, rounds and loops that start together. A scratch
 // buffer: lane, shared, layout (vector, input_blocks, output_blocks, or declared0 ... for layouts that the program set
 // declares), named, parts, units, cells, and if named first.
 std::string program_json(const Schedule& schedule, Rank rank);
@@ -29,6 +30,7 @@ std::string program_json(const ProgramSet& set, const std::string& name, Rank ra
 //   round: steps, which start together; gap_bytes, where each message of the round keeps its queue idle afterwards
 //   loop: in_flight, iterations; iteration i starts once all up to i - in_flight are complete, and is a list of rounds
 //   and loops. Loops of one iteration at a time are written as the rounds of all iterations
+//   together: lists of rounds and loops, which start together; what follows starts once all are complete
 //   step: kind, peer, source, target, left, right; chunks are [buffer, [[first, count], ...]] in elements, scratch
 //   offsets absolute; the arriving operand of receive_reduce is the word "arriving"; an offload is over once all ranks
 //   that have its lane have come, and one without source and target is nothing else

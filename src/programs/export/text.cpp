@@ -114,6 +114,11 @@ class ProgramText {
         continue;
       }
       const Loop& loop = std::get<Loop>(node);
+      if (loop.together) {
+        page_.line(indent, "together:");
+        write(loop.body, indent + 2, depth + 1);
+        continue;
+      }
       page_.line(indent, fmt::format("for {} in 0..{}{}:", Expression(Variable{depth}).text(), loop.trip - 1,
                                      loop.in_flight == 1 ? "" : fmt::format(", {} in flight", loop.in_flight)));
       write(loop.body, indent + 2, depth + 1);

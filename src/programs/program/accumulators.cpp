@@ -150,7 +150,7 @@ class AccumulatorResolver {
     for_each_expression(later, [&](Expression& e) {
       if (e.depends_on(variable)) e = e.substitute(variable, variable + 1);
     });
-    resolved.push_back(Loop{loop.trip - 1, loop.in_flight, std::move(later)});
+    resolved.push_back(Loop{loop.trip - 1, loop.in_flight, std::move(later), loop.together});
   }
 
   std::vector<std::int64_t> trips_, over_; // of the loops around; of the variables of iterations that are over

@@ -82,6 +82,14 @@ class BodyBuilder {
     body(inside, Variable{depth_});
     body_.emplace_back(Loop{trip, in_flight, std::move(inside.body_)});
   }
+  // Rounds and loops that start together: of sends and of receives, each with its own number in flight.
+  template <class F>
+  requires std::invocable<F, BodyBuilder&>
+  void together(F&& body) {
+    BodyBuilder inside(depth_ + 1);
+    body(inside);
+    body_.emplace_back(Loop{1, 1, std::move(inside.body_), true});
+  }
 
   Body take() { return std::move(body_); }
 

@@ -5,9 +5,10 @@
 //
 // Lanes run at the same time. Segments are one implicit outer loop over every lane; segment s of a lane starts once all
 // up to s - window are complete at this rank, in order, and so do iterations of a loop with `in_flight`. Steps of a
-// round start together, in the order written; the next round starts when all are complete. The k-th send of segment s
-// on lane l from a to b is received by the k-th receive of segment s on lane l at b from a. All expressions may use the
-// variables of the enclosing loops; variable 0 is the segment.
+// round start together, in the order written; the next round starts when all are complete. The rounds and loops of a
+// loop that is `together` start together, too. The k-th send of segment s on lane l from a to b is received by the k-th
+// receive of segment s on lane l at b from a, in program order. All expressions may use the variables of the enclosing
+// loops; variable 0 is the segment.
 #pragma once
 
 #include "base/expression.hpp"
@@ -182,6 +183,7 @@ struct Loop {
   std::int64_t trip = 0;
   std::int64_t in_flight = 1; // iterations at once; 1 is sequential
   Body body;
+  bool together = false; // of one iteration: its rounds and loops start together, instead of one after the other
   bool operator==(const Loop&) const = default;
 };
 

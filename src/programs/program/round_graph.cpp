@@ -23,11 +23,28 @@ class RoundGraphBuilder {
   // Adds a body that starts when vertex `before` is complete; answers the vertex at which the body is complete.
   std::int32_t add(const Body& body, std::int32_t depth, std::int32_t before) {
     for (const Node& node : body) {
-      const Round* round = std::get_if<Round>(&node);
-      before = round ? add(round, before) : add(std::get<Loop>(node), depth, before);
+      before = add(node, depth, before);
       if (is_full()) break;
     }
     return before;
+  }
+
+  std::int32_t add(const Node& node, std::int32_t depth, std::int32_t before) {
+    if (const Round* round = std::get_if<Round>(&node)) return add(round, before);
+    const Loop& loop = std::get<Loop>(node);
+    return loop.together ? add_together(loop.body, depth + 1, before) : add(loop, depth, before);
+  }
+
+  std::int32_t add_together(const Body& body, std::int32_t depth, std::int32_t before) {
+    assert(depth <= max_depth);
+    graph_.is_chain &= body.size() <= 1;
+    std::vector<std::int32_t> ends;
+    for (const Node& node : body)
+      if (!is_full()) ends.push_back(add(node, depth, before));
+    if (ends.size() <= 1) return ends.empty() ? before : ends.front();
+    const std::int32_t end = add(nullptr, ends.front());
+    for (std::size_t i = 1; i < ends.size(); ++i) wait(end, ends[i]);
+    return end;
   }
 
   // Iteration i starts when all up to i - in_flight are complete: joins[i] is complete when all up to i are.

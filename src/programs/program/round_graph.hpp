@@ -1,5 +1,5 @@
 // The rounds of one segment of a lane with its loops expanded, and which rounds each waits for: the rule of `in_flight`
-// for the engine and the exact simulator.
+// and `together` for the engine and the exact simulator.
 #pragma once
 
 #include "program/program.hpp"
@@ -10,7 +10,7 @@ namespace kumihimo {
 
 struct RoundGraph {
   struct Vertex {
-    const Round* round = nullptr; // null: it has no steps, and joins iterations of a loop
+    const Round* round = nullptr; // null: it has no steps, and joins what starts together
     LoopValues values{};          // of the loops' variables; 0 for the segment
   };
   struct Edge { // `to` starts once all its `from` are complete

@@ -476,6 +476,26 @@ TEST(FftOverRanks, WrongOptionsAreOneSentence) {
             "cutoff must be none, sphere, or the radius of a sphere of frequencies (got 'ball')");
   EXPECT_EQ(sentence("8", {{"cutoff", "4"}}),
             "the radius must be from 0 to 3: a grid of 8 points holds no more frequencies (got 4)");
+  EXPECT_EQ(sentence("8", {{"cutoff", "sphere"}, {"decomposition", "slab"}}),
+            "a sphere takes no decomposition (got slab); leave it out");
+  EXPECT_EQ(sentence("8", {{"cutoff", "2"}, {"decomposition", "2x1"}}),
+            "a sphere takes no decomposition (got 2x1); leave it out");
+  const Result<json> golden = run("golden", "8", {{"exchange", "bruck"}}, 2);
+  ASSERT_FALSE(golden.ok());
+  EXPECT_EQ(golden.error().sentence(),
+            "golden has no messages of an alltoall of the registry (got exchange=bruck); leave exchange out");
+  const auto refused = [](const char* exchange, const char* parameter) {
+    const Result<json> found =
+        run("fused", "8", {{"exchange", exchange}}, 2, {{"block", 1}, {"at_once", 1}, {parameter, 2}});
+    return found.ok() ? std::string("none") : found.error().sentence();
+  };
+  EXPECT_EQ(refused("pairwise", "throttle"),
+            "exchange=pairwise takes no throttle (got 2); leave it out, or use exchange=linear");
+  EXPECT_EQ(refused("bruck", "receive_window"),
+            "exchange=bruck takes no receive_window (got 2); leave it out, or use exchange=linear");
+  EXPECT_EQ(refused("auto", "group"),
+            "exchange=pairwise takes no group (got 2); leave it out, or use exchange=hierarchical");
+  EXPECT_EQ(refused("auto", "send_window"), "none");
   EXPECT_EQ(sentence("8", {{"cutoff", "sphere"}, {"kind", "real"}}),
             "a sphere of frequencies belongs to a complex grid (got kind=real); use kind=complex");
   EXPECT_NE(sentence("8x8", {}).find("8x8"), std::string::npos);

@@ -110,6 +110,10 @@ TEST(DistributedFft, IsTheGoldenCopysForAnyGridRanksAndWay) {
     each.way.single_precision = each.way.kind != ExchangeKind::window && random() % 3 == 0;
     each.way.exchange = random() % 2 == 0 ? "linear" : "pairwise";
     each.way.throttle = each.way.exchange == "linear" ? static_cast<std::int64_t>(random() % 3) : 0;
+    if (each.way.exchange == "linear" && random() % 2 == 0) {
+      each.way.send_window = static_cast<std::int64_t>(random() % 4);
+      each.way.receive_window = static_cast<std::int64_t>(random() % 4);
+    }
     if (each.way.kind == ExchangeKind::leaders) each.way.group = static_cast<std::int64_t>(random() % 4);
     each.way.profiles = random() % 2 == 0;
     if (each.way.kind == ExchangeKind::messages && !each.way.packs) // also more than planes
@@ -382,18 +386,21 @@ TEST(DistributedFft, BytesNeededAreThoseOfItsArrays) {
   TransformWay way;
   way.block_bytes = 1 << 20; // more than a box: buffers are as long as boxes
   const double box = 4 * 8 * 8 * sizeof(Complex), buffers = 2 * 2 * box * threads::count(); // of two stages each way
-  EXPECT_EQ(bytes_needed(slabs, GridKind::complex, 0, 1, way), 2 * 2 * box + buffers); // sent and received, each way
+  const double each = 1.5 * box; // sent and received, and of the block to itself one
+  EXPECT_EQ(bytes_needed(slabs, GridKind::complex, 0, 1, way), 2 * each + buffers); // forward and backward
   way.bands_at_once = 4;
-  EXPECT_EQ(bytes_needed(slabs, GridKind::complex, 0, 7, way), 2 * 2 * 7 * box + buffers); // 4 and the rest of 3
+  EXPECT_EQ(bytes_needed(slabs, GridKind::complex, 0, 7, way), 2 * 7 * each + buffers); // 4 and the rest of 3
   way.overlaps = true;
   EXPECT_EQ(bytes_needed(slabs, GridKind::complex, 0, 4, way),
-            2 * 2 * 4 * box + buffers); // one block overlaps with none
-  EXPECT_EQ(bytes_needed(slabs, GridKind::complex, 0, 8, way), 2 * 2 * 8 * box + buffers);
+            2 * 4 * each + buffers); // one block overlaps with none
+  EXPECT_EQ(bytes_needed(slabs, GridKind::complex, 0, 8, way), 2 * 8 * each + buffers);
+  way.exchange = "bruck"; // of equal blocks, all relayed
+  EXPECT_EQ(bytes_needed(slabs, GridKind::complex, 0, 8, way), 2 * 8 * 2 * box + buffers);
   way = {};
   way.block_bytes = 1 << 20;
   way.packs = true;
   EXPECT_EQ(bytes_needed(pencils, GridKind::complex, 0, 1, way),
-            (2 * 2 * 2 + 2 * 2 * 2 + 3 * 2 * threads::count()) * box / 2); // boxes of half a slab
+            (2 * 2 * 1.5 + 2 * 2 * 2 + 3 * 2 * threads::count()) * box / 2); // boxes of half a slab
 }
 
 TEST(DistributedFft, FloatsAndDatatypesThatDoNotFitAreOneSentence) {

@@ -158,7 +158,7 @@ PipelineQuestion question_of(std::int64_t rows, std::int64_t block, std::int32_t
           .message_seconds = 0,
           .byte_seconds = 0,
           .speeds = {},
-          .broadcast = {}};
+          .broadcasts = {}};
 }
 
 TEST(Pipeline, OneProcessTakesWhatItsWorkTakes) {
@@ -240,8 +240,9 @@ std::vector<BroadcastEvent> one_by_one(const std::vector<std::tuple<int, int, do
 TEST(Pipeline, APanelComesByTheMessagesOfItsBroadcast) {
   PipelineQuestion asked = question_of(400, 100, 1, 4);
   asked.message_seconds = 1;
-  const auto seconds = [&](std::vector<BroadcastEvent> events) {
-    asked.broadcast = std::move(events);
+  const auto seconds = [&](const std::vector<BroadcastEvent>& events) { // none: along a chain
+    asked.broadcasts.clear();
+    if (!events.empty()) asked.broadcasts.push_back(events);
     return pipeline(asked)->seconds;
   };
   const auto chain = one_by_one({{0, 1, 1}, {1, 2, 1}, {2, 3, 1}}),
@@ -255,17 +256,30 @@ TEST(Pipeline, APanelComesByTheMessagesOfItsBroadcast) {
   EXPECT_GT(seconds(chain), along_chain);
 }
 
+TEST(Pipeline, APanelGoesByTheBroadcastOfItsOwner) {
+  PipelineQuestion asked = question_of(200, 100, 1, 3); // two panels
+  asked.message_seconds = 1;
+  const auto chain = one_by_one({{0, 1, 1}, {1, 2, 1}}), star = one_by_one({{0, 1, 1}, {0, 2, 1}});
+  const auto seconds = [&](std::vector<std::vector<BroadcastEvent>> of_owners) {
+    asked.broadcasts = std::move(of_owners);
+    return pipeline(asked)->seconds;
+  };
+  EXPECT_EQ(seconds({star, star, star}), seconds({star}));
+  EXPECT_EQ(seconds({star, star, chain}), seconds({star})) << "process 2 owns no panel";
+  EXPECT_NEAR(seconds({star, chain, star}) - seconds({star}), 1, 0.1) << "the last panel comes a message later";
+}
+
 // Two processes that exchange halves do so at once.
 TEST(Pipeline, AnExchangeTakesTheTimeOfOneMessage) {
   PipelineQuestion asked = question_of(100, 100, 1, 2); // one panel
   asked.byte_seconds = 1e-3;
   const double bytes = 8.0 * (2 + 100 * 101);
-  asked.broadcast = {{.process = 0, .share = 0.5},
-                     {.process = 1, .sends = false, .message = 0},
-                     {.process = 0, .share = 0.5},
-                     {.process = 1, .share = 0.5},
-                     {.process = 0, .sends = false, .message = 2},
-                     {.process = 1, .sends = false, .message = 1}};
+  asked.broadcasts = {{{.process = 0, .share = 0.5},
+                       {.process = 1, .sends = false, .message = 0},
+                       {.process = 0, .share = 0.5},
+                       {.process = 1, .share = 0.5},
+                       {.process = 0, .sends = false, .message = 2},
+                       {.process = 1, .sends = false, .message = 1}}};
   EXPECT_NEAR(pipeline(asked)->seconds, bytes * 1e-3, 1) << "not half as much again; the solution sends a little, too";
 }
 
@@ -298,9 +312,11 @@ TEST(Pipeline, RefusesWhatIsNoFactorisation) {
                                                    {{.process = 0, .share = -1}},
                                                    {{.process = 0}, {.process = 1, .sends = false, .message = 1}},
                                                    {{.process = 0, .sends = false}}}) {
-    asked.broadcast = wrong;
+    asked.broadcasts = {wrong};
     EXPECT_FALSE(pipeline(asked).ok());
   }
+  asked.broadcasts = {{}, {}, {}};
+  EXPECT_FALSE(pipeline(asked).ok()) << "of three owners in a row of two";
 }
 
 } // namespace

@@ -87,6 +87,12 @@ class Golden {
         continue;
       }
       const Loop& loop = std::get<Loop>(node);
+      if (loop.together) {
+        std::int64_t end = at;
+        for (const Node& each : loop.body) end = std::max(end, run({each}, depth + 1, at));
+        at = end;
+        continue;
+      }
       std::vector<std::int64_t> complete{at}; // all up to iteration i - 1
       for (std::int64_t i = 0; i < loop.trip; ++i) {
         values_[depth] = i;
@@ -208,6 +214,17 @@ ProgramSet random_set(std::uint64_t seed) {
             for (std::int64_t n = 1 + below(2); n > 0; --n) body.round(round());
           },
           in_flight);
+      if (below(2) == 0) {
+        Round sends = round(), receives = sends;
+        std::erase_if(sends.steps, [](const Step& step) { return step.receives(); });
+        std::erase_if(receives.steps, [](const Step& step) { return step.sends(); });
+        const std::int64_t many = 1 + below(3), at_once = 1 + below(3);
+        lane.together([&](BodyBuilder& both) {
+          both.loop(
+              many, [&](Variable) { return receives; }, at_once);
+          both.loop(many, [&](Variable) { return sends; });
+        });
+      }
       lane.round(round());
       program.add(std::move(lane));
     }

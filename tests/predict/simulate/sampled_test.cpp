@@ -12,6 +12,7 @@ struct Long {
   CollectiveKind kind;
   const char *algorithm, *shape;
   std::optional<std::int64_t> throttle;
+  std::optional<std::int64_t> send_window = {}, receive_window = {};
 };
 
 constexpr const char* one_by_one_caveat = "the slowest rank of a few rounds is slower than that of all";
@@ -50,10 +51,10 @@ void expect_parts_near(const SchedulePrediction& some, const SchedulePrediction&
 class Sampled : public ::testing::TestWithParam<Long> {};
 
 TEST_P(Sampled, RoundsStandForAll) {
-  const auto& [kind, name, shape, throttle] = GetParam();
+  const auto& [kind, name, shape, throttle, send_window, receive_window] = GetParam();
   const Machine m = lopsided(job_on("k-computer", shape));
   Parameters parameters;
-  parameters.throttle = throttle;
+  parameters.throttle = throttle, parameters.send_window = send_window, parameters.receive_window = receive_window;
   const Schedule s = built(algorithm(name, kind), m, std::int64_t{64} << 10, parameters);
   SimulateOptions options;
   options.keep_link_bytes = true;
@@ -65,7 +66,7 @@ TEST_P(Sampled, RoundsStandForAll) {
   EXPECT_GE(some.sampled->of, s.ranks() - 2);
   EXPECT_EQ(some.sampled->samples, 6);
   EXPECT_GE(some.sampled->rounds, 4);
-  EXPECT_LE(some.sampled->rounds, 33); // 200 in all samples
+  EXPECT_LE(some.sampled->rounds, receive_window ? 66 : 33); // 200 in all samples; of windows, of half of the steps
   const bool one_by_one = std::string_view(name) == "pairwise";
   EXPECT_NEAR(some.seconds.value / all.seconds.value, 1, one_by_one ? 0.05 : 1 / 3.0);
   expect_told(some, one_by_one ? one_by_one_caveat : at_once_caveat);
@@ -89,10 +90,14 @@ INSTANTIATE_TEST_SUITE_P(Simulate, Sampled,
                                            Long{CollectiveKind::alltoall, "pairwise", "20x18", {}},
                                            Long{CollectiveKind::alltoall, "linear", "8x6x8", 4},
                                            Long{CollectiveKind::alltoall, "linear", "8x6x8", {}},
+                                           Long{CollectiveKind::alltoall, "linear", "8x6x8", {}, {}, 2},
+                                           Long{CollectiveKind::alltoall, "linear", "8x6x8", {}, 3, 1},
                                            Long{CollectiveKind::reduce_scatter, "pairwise", "8x6x8", {}}),
                          [](const auto& test) {
                            return std::string(name_of(test.param.kind)) + "_" + test.param.algorithm + "_" +
-                                  test.param.shape + (test.param.throttle ? "_throttled" : "");
+                                  test.param.shape + (test.param.throttle ? "_throttled" : "") +
+                                  (test.param.receive_window ? "_windows" : "") +
+                                  (test.param.send_window ? "_apart" : "");
                          });
 
 // Several loops, one after another or beside each other: of lanes that follow, of a lane.

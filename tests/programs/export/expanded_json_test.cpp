@@ -69,6 +69,34 @@ TEST(ExpandedJson, KeepsIterationsInFlightAndGaps) {
   EXPECT_FALSE(items[1].contains("gap_bytes"));
 }
 
+TEST(ExpandedJson, KeepsApartWhatStartsTogether) {
+  Schedule s(make_collective(CollectiveKind::alltoall, 3, 1));
+  s.program = [](Rank r) {
+    ProgramBuilder program;
+    LaneBuilder lane(LaneId{0}, "", 1);
+    lane.together([&](BodyBuilder& both) {
+      both.loop(
+          2,
+          [&](Variable i) {
+            return Round{{wait_signal(mod(r.value - 1 - i, 3))}, 0};
+          },
+          2);
+      both.loop(2, [&](Variable i) { return Round{{signal(mod(r.value + 1 + i, 3))}, 0}; });
+    });
+    program.add(std::move(lane));
+    return program.finish();
+  };
+  const auto j = nlohmann::json::parse(expanded_json(s).value());
+  const auto& items = j["programs"][0][0]["segments"][0];
+  ASSERT_EQ(items.size(), 1u);
+  const auto& together = items[0]["together"];
+  ASSERT_EQ(together.size(), 2u);
+  EXPECT_EQ(together[0][0]["in_flight"], 2);
+  EXPECT_EQ(together[0][0]["iterations"].size(), 2u);
+  ASSERT_EQ(together[1].size(), 2u) << "rounds of a loop that is sequential";
+  EXPECT_EQ(together[1][1]["steps"][0]["peer"], 2);
+}
+
 // 4 ranks x 6 rounds x 2 steps = 48.
 TEST(ExpandedJson, RefusesMoreStepsThanAskedForBeforeItStarts) {
   EXPECT_TRUE(expanded_json(ring(4, 8), 48).ok());

@@ -64,6 +64,34 @@ TEST(RoundGraph, IterationsWaitForAllUpToThoseInFlight) {
     }
 }
 
+// Two loops, each with its own number in flight, and a round behind both.
+TEST(RoundGraph, LoopsThatStartTogetherWaitForTheirOwnIterationsAlone) {
+  LaneBuilder written(LaneId{0}, "", 1);
+  written.together([](BodyBuilder& both) {
+    both.loop(
+        4, [](Variable) { return one(); }, 1);
+    both.loop(
+        5, [](Variable) { return one(); }, 3);
+  });
+  written.round(one());
+  const Lane lane = written.take();
+  const auto graph = round_graph(lane, 100);
+  ASSERT_TRUE(graph.has_value());
+  EXPECT_FALSE(graph->is_chain);
+  const auto waits = waits_of(*graph);
+  std::vector<std::size_t> rounds;
+  for (std::size_t v = 0; v < graph->vertices.size(); ++v)
+    if (graph->vertices[v].round) rounds.push_back(v);
+  ASSERT_EQ(rounds.size(), 10u);
+  for (std::size_t b = 0; b < rounds.size(); ++b)
+    for (std::size_t a = 0; a < b; ++a) {
+      const bool same = (a < 4) == (b < 4);
+      const bool expected = b == 9 || (same && (b < 4 || b - a >= 3));
+      EXPECT_EQ(waits[rounds[b]][rounds[a]], expected) << b << " for " << a;
+    }
+  EXPECT_EQ(graph->vertices[rounds[3]].values[2], 3) << "the loops are one level deeper";
+}
+
 TEST(RoundGraph, OfMoreVerticesThanAskedForThereIsNone) {
   const Lane lane = lane_of(7, 1);
   EXPECT_TRUE(round_graph(lane, 15).has_value());

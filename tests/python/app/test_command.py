@@ -208,6 +208,7 @@ def test_fft3d_on_ranks(kumihimo, family: str, every: int, installation: mpi.Ins
         (4, by_messages, ("decomposition=2x2", "kind=real", "wire=float32", "exchange=bruck")),
         (4, by_messages, ("exchange=linear", "throttle=2", "wire=float32")),
         (4, ("leader",), ("exchange=linear", "throttle=1", "group=2")),
+        (4, by_messages, ("send_window=2", "receive_window=1")),
         (4, by_messages, ("exchange=bruck",)),
         (4, of_spheres, ("cutoff=sphere", "bands=5", "at_once=2")),
     )

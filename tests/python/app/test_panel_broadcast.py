@@ -72,6 +72,21 @@ def test_every_rank_gets_the_whole_message_from_ranks_that_have_it(name: str, ra
         assert all(before < place for rank in operations for place, each in enumerate(rank) for before in each.after)
 
 
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_the_broadcast_of_one_owner_stands_for_all_where_it_may(name: str) -> None:
+    """By their messages, whose order may differ."""
+    broadcast = PanelBroadcast(name, 6, (0, 0, 1, 1, 1, 2))
+    try:
+        broadcast.check()
+    except NotApplicable:
+        return
+    messages = [sorted((each.rank, each.peer, each.share) for each in sent(broadcast.events(o))) for o in range(6)]
+    if len(broadcast.owners) == 1:
+        assert all(each == messages[0] for each in messages), "distances from the owner are all that matters"
+    else:
+        assert any(each != messages[0] for each in messages), name
+
+
 def test_what_does_not_fit_is_one_sentence() -> None:
     with pytest.raises(NotApplicable, match="broadcast=hierarchical does not fit the 4 ranks of a row"):
         PanelBroadcast("hierarchical", 4, (0, 0, 0, 0)).check()

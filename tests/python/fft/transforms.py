@@ -58,6 +58,7 @@ for options in ({"grid": (-1, 1)}, {"grid": (1, comm.size), "at_once": 2}, {"sla
 rows_and_columns = {"grid": (-1, 2 if comm.size % 2 == 0 else 1)}
 for options in (
     {"variant": "leader", "exchange": "linear", "throttle": 1, "group": 1},
+    {"variant": "packed", "send_window": 2, "receive_window": 1},
     {"variant": "derived", "at_once": 2},
     {"variant": "overlapped", "pieces": 2, "exchange": "bruck"},
     {"variant": "fused", "wire": "float32"},
@@ -94,7 +95,7 @@ assert "variant must be one of auto, packed, fused" in sentence(lambda: PFFT(com
 assert "at_once must be a number from 1 to " in sentence(lambda: PFFT(comm, (4, 4, 4), at_once=0))
 assert sentence(lambda: PFFT(comm, (4, 4, 4), planning=-1)) == "planning must be seconds from 0 to 600 (got '-1')"
 assert "wire must be one of float64, float32" in sentence(lambda: PFFT(comm, (4, 4, 4), wire="float16"))
-assert "options of variant=fused are at_once, block, group, throttle, threads, " in sentence(
+assert "of variant=fused are at_once, block, group, receive_window, send_window, throttle, threads, " in sentence(
     lambda: PFFT(comm, (4, 4, 4), variant="fused", pieces=2)
 )
 if comm.size > 1:

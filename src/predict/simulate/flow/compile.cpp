@@ -188,7 +188,8 @@ void Compiler::add_body(const Body& body, FlatNode& parent) {
       node.loop = true;
       node.trip = loop->trip;
       node.in_flight = std::clamp<std::int64_t>(loop->in_flight, 1, loop->trip);
-      node.collapsed = constant_in(loop->body, depth, *out_->schedule->data);
+      node.together = loop->together;
+      node.collapsed = !node.together && constant_in(loop->body, depth, *out_->schedule->data);
       iterated_.push_back(!node.collapsed);
       if (node.collapsed) collapsed_.push_back({depth, loop->trip});
       const std::int64_t iterations = node.collapsed ? 1 : loop->trip;
@@ -197,6 +198,7 @@ void Compiler::add_body(const Body& body, FlatNode& parent) {
       times_ /= loop->trip, iterated_times_ /= iterations;
       iterated_.pop_back();
       if (node.collapsed) collapsed_.pop_back();
+      if (node.together) node.trip = node.in_flight = node.count;
     } else {
       add_round(std::get<Round>(item), node);
       count(node);
@@ -323,8 +325,12 @@ Result<Compiled> Compiler::run() {
 
 double Compiled::steps_at_once(const FlatNode& node) const {
   if (!node.loop) return node.count;
-  double most = 0;
-  for (std::uint32_t n = node.first; n < node.first + node.count; ++n) most = std::max(most, steps_at_once(nodes[n]));
+  double most = 0, all = 0;
+  for (std::uint32_t n = node.first; n < node.first + node.count; ++n) {
+    const double of_item = steps_at_once(nodes[n]);
+    most = std::max(most, of_item), all += of_item;
+  }
+  if (node.together) return all;
   return node.collapsed ? most : most * static_cast<double>(at_once(node));
 }
 

@@ -44,6 +44,7 @@ struct DynamicStep {
 struct FlatNode {
   bool loop = false;
   bool collapsed = false; // peers and lengths are the same in all iterations: one stands for all
+  bool together = false;  // iteration i is its i-th item alone, all in flight
   std::uint32_t first = 0, count = 0;
   std::int64_t trip = 1, in_flight = 1;
   std::int32_t sample = -1; // index into Compiled::samples, of a loop of which some iterations stand for all

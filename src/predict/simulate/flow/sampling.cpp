@@ -26,39 +26,60 @@ struct Effort {
 constexpr Effort efforts[] = {{6, 4, 2.571, false}, {3, 2, 4.303, true}};
 constexpr double worth_it = 0.6; // of all steps
 
-bool is_long(const FlatNode& node) { return node.loop && !node.collapsed; }
+bool is_long(const FlatNode& node) { return node.loop && !node.collapsed && !node.together; }
 
 double steps_of(const Compiled& compiled, const FlatNode& node) {
   if (!node.loop) return node.count;
   double sum = 0;
   for (std::uint32_t n = node.first; n < node.first + node.count; ++n) sum += steps_of(compiled, compiled.nodes[n]);
-  return node.collapsed ? sum : sum * static_cast<double>(node.trip);
+  return node.collapsed || node.together ? sum : sum * static_cast<double>(node.trip);
 }
 
-// By lane and place in it.
-std::map<std::pair<std::int32_t, std::int32_t>, SampledLoop> long_loops(const Compiled& compiled) {
-  std::map<std::pair<std::int32_t, std::int32_t>, SampledLoop> found;
-  for (const Instance& instance : compiled.instances) {
-    std::int32_t nth = 0;
-    for (std::uint32_t n = instance.first_node; n < instance.first_node + instance.nodes; ++n) {
-      const FlatNode& node = compiled.nodes[n];
-      if (!is_long(node)) continue;
-      SampledLoop& loop = found[{instance.lane, nth++}];
-      if (loop.nodes.empty()) loop.iterations = node.trip, loop.in_flight = node.in_flight;
-      if (loop.iterations != node.trip || loop.in_flight != node.in_flight) loop.iterations = 0; // not the same at all
-      loop.nodes.push_back(n);
-      loop.steps += steps_of(compiled, node) / static_cast<double>(node.trip);
+class LongLoops {
+ public:
+  explicit LongLoops(const Compiled& compiled) : compiled_(compiled) {
+    for (const Instance& instance : compiled.instances) {
+      lane_ = instance.lane, nth_ = 0;
+      look_at(instance.first_node, instance.nodes, 1);
     }
   }
-  return found;
-}
+
+  std::map<std::pair<std::int32_t, std::int32_t>, SampledLoop> found; // by lane and place in it
+
+ private:
+  // `least`: the most iterations in flight of any loop that starts together with these.
+  void look_at(std::uint32_t first, std::uint32_t count, std::int64_t least) {
+    for (std::uint32_t n = first; n < first + count; ++n) {
+      const FlatNode& node = compiled_.nodes[n];
+      if (node.together) look_at(node.first, node.count, most_in_flight(node));
+      if (is_long(node)) add(n, std::max(least, node.in_flight));
+    }
+  }
+  std::int64_t most_in_flight(const FlatNode& together) const {
+    std::int64_t most = 1;
+    for (std::uint32_t n = together.first; n < together.first + together.count; ++n)
+      most = std::max(most, compiled_.nodes[n].in_flight);
+    return most;
+  }
+  void add(std::uint32_t n, std::int64_t neighbours) {
+    const FlatNode& node = compiled_.nodes[n];
+    SampledLoop& loop = found[{lane_, nth_++}];
+    if (loop.nodes.empty()) loop.iterations = node.trip, loop.in_flight = node.in_flight, loop.neighbours = neighbours;
+    if (loop.iterations != node.trip || loop.in_flight != node.in_flight) loop.iterations = 0; // not the same at all
+    loop.nodes.push_back(n);
+    loop.steps += steps_of(compiled_, node) / static_cast<double>(node.trip);
+  }
+
+  const Compiled& compiled_;
+  std::int32_t lane_ = 0, nth_ = 0;
+};
 
 // `share` of the iterations is affordable.
 void choose_size(SampledLoop& loop, double share, const Effort& effort) {
   const auto affordable = static_cast<std::int64_t>(share * static_cast<double>(loop.iterations));
   const std::int64_t wanted = std::clamp(affordable, effort.least, loop.iterations / 2);
   // Of iterations in flight at once neighbours meet; of all of them, all.
-  loop.run = loop.in_flight > 1 && 2 * loop.in_flight <= wanted ? 2 * loop.in_flight : 1;
+  loop.run = loop.neighbours > 1 && 2 * loop.neighbours <= wanted ? 2 * loop.neighbours : 1;
   loop.strata = wanted / loop.run;
   if (effort.mirrored && loop.run > 1 && loop.strata % 2 != 0) // the middle would cut a run in two
     loop.run = 1, loop.strata = wanted;
@@ -72,7 +93,8 @@ double steps_of_all(const std::vector<SampledLoop>& loops) {
 
 Sampling plan_with(const Effort& effort, const Compiled& compiled, double most_steps) {
   Sampling s{effort.samples, effort.quantile, effort.mirrored, {}};
-  for (auto& [place, loop] : long_loops(compiled)) {
+  LongLoops loops(compiled);
+  for (auto& [place, loop] : loops.found) {
     const auto ranks = static_cast<std::size_t>(compiled.lanes[place.first].instances);
     if (loop.iterations >= effort.samples * effort.least && loop.nodes.size() == ranks)
       s.loops.push_back(std::move(loop));

@@ -17,7 +17,8 @@ namespace kumihimo::simulation {
 // The n-th long loop of a lane, not within another, at all the ranks that have the lane.
 struct SampledLoop {
   std::int64_t iterations = 0, in_flight = 1;
-  double steps = 0; // of one iteration, at all ranks
+  std::int64_t neighbours = 1; // in flight, of this loop and of those that start together with it: all walk the same
+  double steps = 0;            // of one iteration, at all ranks
   std::vector<std::uint32_t> nodes;
   std::int64_t run = 1, strata = 1; // walked in a sample: a run of neighbouring iterations in each stratum
   std::int64_t walked() const { return run * strata; }

@@ -68,6 +68,7 @@ class RankComparison {
         return false;
       if (!x.loop && !same_steps(x, y, trip)) return false;
       if (!x.loop) continue;
+      if (x.together || y.together) return false;  // its loops are not looked at here
       if (!x.collapsed && depth > 1) return false; // its variable is not looked at here
       if (!same_nodes(x.first, y.first, x.count, x.collapsed ? trip : x.trip, depth + 1)) return false;
     }

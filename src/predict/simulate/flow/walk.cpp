@@ -188,6 +188,7 @@ LoopValues Walk::values_of(std::int32_t f) const {
   for (; frames_[f].parent >= 0; f = frames_[f].parent) {
     const Frame& frame = frames_[f];
     const FlatNode& loop = *frames_[frame.parent].node;
+    if (loop.together) continue;
     values[frame.depth] = loop.sample < 0
                               ? frame.iteration
                               : compiled_.samples[loop.sample].iterations[static_cast<std::size_t>(frame.iteration)];
@@ -314,7 +315,11 @@ void Walk::start_loop(std::int32_t f, const FlatNode& loop) {
   const std::int64_t at_once = compiled_.at_once(loop);
   frames_[f].pending = compiled_.walked(loop);
   if (at_once > 1 && at_once < compiled_.walked(loop)) windows_[f] = Window(at_once);
-  for (child.iteration = 0; child.iteration < at_once; ++child.iteration) advance(make_frame(child));
+  const FlatNode* const items = child.begin;
+  for (child.iteration = 0; child.iteration < at_once; ++child.iteration) {
+    if (loop.together) child.node = child.begin = items + child.iteration, child.end = child.begin + 1;
+    advance(make_frame(child));
+  }
 }
 
 void Walk::finish_iteration(std::int32_t f) {
@@ -322,6 +327,11 @@ void Walk::finish_iteration(std::int32_t f) {
   const std::int32_t parent = frame.parent;
   const FlatNode& loop = *frames_[parent].node;
   const PathTime end = frame.now;
+  if (loop.together) {
+    const double busy = frame.busy;
+    unused_.push_back(f);
+    return complete(parent, end, busy);
+  }
   frames_[parent].busy += frame.busy / static_cast<double>(loop.in_flight) * compiled_.weight(loop);
   const std::int64_t at_once = compiled_.at_once(loop), walked = compiled_.walked(loop);
   const auto begin_iteration = [&](Frame& next, std::int64_t iteration) {
