@@ -13,7 +13,7 @@ from kumihimo.app.catalogue import AppCandidate, ApplicationRow
 from kumihimo.processes import mpi
 from kumihimo.processes.launcher_environment import LaunchPlace
 from kumihimo.text.durations import parse_duration
-from kumihimo.text.errors import did_you_mean, missing, not_applicable, wrong_value
+from kumihimo.text.errors import BadInput, did_you_mean, missing, not_applicable, wrong_value
 from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
 FOLDER = "kumihimo-state"  # in the folder at hand
@@ -55,8 +55,10 @@ def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
         return CheckpointRequest(restart=restart) if restart is not None else None
     given: dict[str, str] = {}
     for word in words.split(","):
-        name, equals, value = word.strip().partition("=")
-        if name not in WORDS or not (equals and value):
+        name, _, value = word.strip().partition("=")
+        if name in WORDS and not value:
+            raise wrong_value(f"--checkpoint {name}= must have a value", f"'{word}'")
+        if name not in WORDS:
             advice = did_you_mean(name, WORDS, "write for example --checkpoint every=100,folder=DIR")
             raise wrong_value("--checkpoint takes every=, folder=, partner=, spare= and lose=", f"'{word}'", advice)
         if name in given:
@@ -72,7 +74,7 @@ def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
     is_number = re.fullmatch(r"[0-9]+", every) is not None
     return CheckpointRequest(
         every=iterations_of(every, "every") if is_number else 0,
-        every_seconds=parse_duration(every, "every") if every and not is_number else 0.0,
+        every_seconds=time_of(every) if every and not is_number else 0.0,
         folder=Path(given.get("folder", str(restart or FOLDER))),
         partner=iterations_of(given["partner"], "partner") if "partner" in given else 0,
         spares=spares_of(given["spare"]) if "spare" in given else 0,
@@ -85,6 +87,14 @@ def iterations_of(text: str, name: str) -> int:
     if not re.fullmatch(r"[0-9]{1,15}", text) or int(text) < 1:
         raise wrong_value(f"--checkpoint {name}= must be a number of iterations from 1 on", f"'{text}'")
     return int(text)
+
+
+def time_of(text: str) -> float:
+    try:
+        return parse_duration(text, "every")
+    except BadInput:
+        rule = "--checkpoint every= must be a number of iterations or a time"
+        raise wrong_value(rule, f"'{text}'", "write for example every=100, every=90s or every=5m") from None
 
 
 def spares_of(text: str) -> int:
@@ -185,6 +195,8 @@ def lines(found: dict, seconds: float) -> list[str]:
         copies = f"{partner['copies']} copies" if partner["copies"] != 1 else "1 copy"
         where = f"{counted(partner['on_other_nodes'], 'rank')} with the partner on another node"
         text.append(f"{copies}{each} in memory of partners: {cost(partner['seconds'])}; {where}")
+        if partner["never_lost"]:
+            text.append("no rank was lost: the run ended before the iteration of lose=")
         if partner["restored"]:
             repeated = counted(partner["repeated_iterations"], "iteration")
             text.append(

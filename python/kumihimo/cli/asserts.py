@@ -21,6 +21,7 @@ MOST_REPEATS = 1000
 ROUNDS = 11  # samples of a roof
 GROUP = "Performance asserts (docs/guides/keep-a-program-fast.md)"
 
+# Each verb that measures takes both, and calls AssertCheck.of() and judge_results().
 File = option("--asserts FILE", "Check the performance asserts of this TOML file.", Path, GROUP)
 Junit = written("--junit FILE", "Write the verdicts as JUnit XML to this file.", group=GROUP)
 Repeat = option("--repeat N", f"Run the program N times: {LEAST_RUNS} and more give intervals of 95 %.", int, GROUP)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from kumihimo.cli import bench_files, options, output, progress
+from kumihimo.cli import asserts, bench_files, options, output, progress
 from kumihimo.cli.options import argument, option
 from kumihimo.processes import launcher_environment, mpi
 from kumihimo.text import quantities
@@ -27,8 +27,10 @@ def command(
     library: options.Library = None,
     seed: option("--seed N", "Seed of the bytes of states.", int) = 1,
     out: options.written("--output -o FILE", "Write the result as JSON, for checkpoint --measured.") = None,
+    asserts_file: asserts.File = None,
+    junit: asserts.Junit = None,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Measure what it costs to save the state of a parallel program durably, and to load it, by size and by ranks.
 
     Each rank writes a file, waits for the disk, renames it into its place and waits again; a load verifies checksums.
@@ -42,6 +44,7 @@ def command(
     if cache not in CACHES:
         raise wrong_value("--cache must be evict or keep", f"'{cache}'")
     bench_files.common(cache, None, None, iterations, seed)
+    keeps = asserts.AssertCheck.of(asserts_file, junit)
     place = launcher_environment.place()
     installation = mpi.choose(library or (place.family if place else None))
     wanted, each = parse_sizes(sizes), numbers_of_ranks(ranks, place)
@@ -70,9 +73,12 @@ def command(
     }
     if out is not None and launcher_environment.is_first():
         output.write_json(out, result)
+    code = keeps.judge_results(result)
     if as_json:
-        return output.print_json({**result, **output.own_cost()})
-    return show(result)
+        output.print_json({**result, **output.own_cost()})
+    else:
+        show(result)
+    return code
 
 
 def numbers_of_ranks(text: str | None, place: launcher_environment.LaunchPlace | None) -> list[int]:

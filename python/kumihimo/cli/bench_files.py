@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import asserts, options, output, progress
 from kumihimo.cli.options import argument, duration, option
 from kumihimo.processes import allocation, launcher_environment, mpi
 from kumihimo.text import quantities
@@ -63,6 +63,8 @@ def command(
     seed: option("--seed N", "Seed of the bytes of files.", int) = 1,
     with_published: option("--published", "Print published rates beside.") = False,
     format_: option("--format --form FORM", "Output: table, json, ior, mdtest or io500 (its phases).") = "table",
+    asserts_file: asserts.File = None,
+    junit: asserts.Junit = None,
     as_json: options.Json = False,
 ) -> int:
     """Measure metadata rates and bandwidth of the file system that has FOLDER. Every byte that is read is compared, and
@@ -82,6 +84,7 @@ def command(
         raise wrong_value("--json excludes other forms", f"--form {format_}", "leave one of them out")
     if format_ == "io500":
         options.refuse_beside("--form io500", *OF_IO500)
+    keeps = asserts.AssertCheck.of(asserts_file, junit)
     wanted = listed(parts, "--parts", PARTS) if parts else list(PARTS)
     if format_ in ("ior", "mdtest"):
         needed = "bandwidth" if format_ == "ior" else "metadata"
@@ -104,7 +107,7 @@ def command(
         raise wrong_value(f"--shift must be from 0 to {launcher.ranks - 1}, the ranks - 1", shift)
     space.check_folder(folder)
     if format_ == "io500":
-        return run_io500(folder, launcher, shared, stonewall, "json" if as_json else format_)
+        return run_io500(folder, launcher, shared, stonewall, "json" if as_json else format_, keeps)
     asked = cases.measured_by_turns(
         tuple(data) if "bandwidth" in wanted else (),
         tuple(small) if "metadata" in wanted else (),
@@ -112,7 +115,10 @@ def command(
         roof_bytes(launcher.ranks, data),
     )
     space.check_room(folder, asked.bytes(launcher.ranks), asked.names(launcher.ranks), SMALLER)
-    return show(asked, measured(folder, asked, launcher), "json" if as_json else format_, with_published)
+    run = measured(folder, asked, launcher)
+    found = as_object(asked, run)
+    code = keeps.judge_results(found)
+    return show(asked, run, found, "json" if as_json else format_, with_published) or code
 
 
 # --- what is asked
@@ -254,22 +260,28 @@ def measured(folder: Path, asked: FileSteps, launcher: Launcher) -> FileRun:
         return job.run(folder, asked, launcher, lambda found: advance(next(following, "")), say=output.message)
 
 
-def run_io500(folder: Path, launcher: Launcher, shared: SharedOptions, limit: float | None, format_: str) -> int:
+def run_io500(
+    folder: Path,
+    launcher: Launcher,
+    shared: SharedOptions,
+    limit: float | None,
+    format_: str,
+    keeps: asserts.AssertCheck,
+) -> int:
     amounts = io500.amounts(space.free_space(folder), launcher.ranks)
     smallest = (amounts.easy_block + amounts.hard_segments * io500.HARD_TRANSFER) * launcher.ranks
     space.check_room(folder, smallest, 0, "name a folder with more space")
     asked = io500.steps(amounts, limit or LIMIT_OF_IO500, shared.cache, shared.seed)
     run = measured(folder, asked, launcher)
-    found = io500.scores(asked, run)
+    scores = io500.scores(asked, run)
+    phases = [{"name": each.name, "value": each.value, "seconds": each.seconds, "note": each.note} for each in scores]
+    found = {**as_object(FileSteps(), run), "io500": {"phases": phases, "valid": False}}
+    code = keeps.judge_results(found)
     if format_ == "json":
-        phases = [
-            {"name": each.name, "value": each.value, "seconds": each.seconds, "note": each.note} for each in found
-        ]
-        head = as_object(FileSteps(), run)
-        output.print_json({**head, "io500": {"phases": phases, "valid": False}, **output.own_cost()})
+        output.print_json({**found, **output.own_cost()})
     else:
-        print(io500.form(found), end="")
-    return tell_differences(run)
+        print(io500.form(scores), end="")
+    return tell_differences(run) or code
 
 
 def tell_differences(run: FileRun) -> int:
@@ -283,10 +295,10 @@ def tell_differences(run: FileRun) -> int:
 # --- output
 
 
-def show(asked: FileSteps, run: FileRun, format_: str, with_published: bool) -> int:
+def show(asked: FileSteps, run: FileRun, found: dict, format_: str, with_published: bool) -> int:
     if format_ == "json":
         more = {"published": {"metadata": published.METADATA, "bandwidth": published.BANDWIDTH}}
-        output.print_json({**as_object(asked, run), **(more if with_published else {}), **output.own_cost()})
+        output.print_json({**found, **(more if with_published else {}), **output.own_cost()})
     elif format_ in ("ior", "mdtest"):
         print((forms.ior if format_ == "ior" else forms.mdtest)(asked, run), end="")
     else:

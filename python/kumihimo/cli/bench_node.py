@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Optional
 
 from kumihimo.app import catalogue, launches
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import asserts, options, output, progress
 from kumihimo.cli.options import argument, duration, option
 from kumihimo.network.node import measurements, theory
 from kumihimo.network.node.theory import Peak
@@ -35,6 +35,8 @@ def command(
     size: option("--size -s N", "Grid of HPCG: 104 or 104x104x96; sides are multiples of 8.") = "104",
     ordering: option("--ordering NAME", "Order of sweeps of HPCG: levels, colours or auto (the faster).") = "auto",
     seconds: duration("--seconds TIME", "Time of HPCG for each number of threads; its rules demand 1800.") = "30s",
+    asserts_file: asserts.File = None,
+    junit: asserts.Junit = None,
     as_json: options.Json = False,
 ) -> int:
     """Measure this node by STREAM, DGEMM, HPL and HPCG. STREAM measures memory bandwidth and DGEMM matrix products. HPL
@@ -48,6 +50,7 @@ def command(
     kumihimo bench node stream --threads 1,2 --peak-bandwidth 51.2GB
     kumihimo bench node hpcg --size 104 --seconds 60
     """
+    keeps = asserts.AssertCheck.of(asserts_file, junit)
     wanted = checked_parts(parts or [])
     numbers = checked_threads(threads)
     if not 1 <= rounds <= MOST_ROUNDS:
@@ -75,16 +78,17 @@ def command(
         if "hpcg" in wanted:
             checked["hpcg"] = measurements.hpcg(asked, grid, ordering, seconds)
         found, failure = measured(checked)
+    code = keeps.judge_results(found) if found else 0
     if found and as_json:
         output.print_json({**found, **output.own_cost()})
     elif found:
         show(found)
     if failure:
         raise failure
-    return int(
-        ("hpcg" in found and not found["hpcg"]["validation"]["passed"])
-        or any(not row["passed"] for row in found.get("hpl", {}).get("results", []))
+    has_failed = ("hpcg" in found and not found["hpcg"]["validation"]["passed"]) or any(
+        not row["passed"] for row in found.get("hpl", {}).get("results", [])
     )
+    return 1 if has_failed else code
 
 
 def hpl_solver(rows: int, library: str | None) -> Callable[[int, int], list[measurements.HplRun]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import asserts, options, output, progress
 from kumihimo.cli.bench import ranks_of
 from kumihimo.cli.options import argument, duration, option
 from kumihimo.processes import allocation, host_memory, launcher_environment, mpi
@@ -54,6 +54,8 @@ def command(
     pinning: option("--pinning HOW", "Pinning of ranks: auto (one rank per processor) or none.") = "auto",
     with_published: option("--published", "Show what was published of Blue Waters beside.") = False,
     format_: option("--format FORMAT", "Output format: table, csv, json or osu.") = "table",
+    asserts_file: asserts.File = None,
+    junit: asserts.Junit = None,
     as_json: options.Json = False,
 ) -> int:
     """Measure one-sided communication: puts, gets, atomics and collectives of MPI windows, OpenSHMEM, Fortran coarrays
@@ -75,6 +77,7 @@ def command(
         raise wrong_value("--json excludes other formats", f"--format {format_}", "leave one of them out")
     if pinning not in ("auto", "none"):
         raise wrong_value("--pinning must be auto or none", f"'{pinning}'")
+    keeps = asserts.AssertCheck.of(asserts_file, junit)
     within("--launches", launches_, MOST_LAUNCHES)
     within("--window", window, MOST_WINDOW)
     wanted = checked_libraries(names or [])
@@ -102,8 +105,14 @@ def command(
         reasons = [each["reason"] for each in found.left_out]
         reasons += [row["not_applicable"] for row in found.results if "not_applicable" in row]
         raise failed("nothing could be measured", "; ".join(dict.fromkeys(reasons)))
-    show(found, task, launches_, "json" if as_json else format_, with_published)
-    return int(any(row.get("right") is False or "crashed" in row for row in found.results))
+    shown = {"about": found.about, "results": found.results, "left_out": found.left_out, "notes": found.notes}
+    code = keeps.judge_results(shown)
+    more = {"published": published.beside(found.results)} if with_published else {}
+    if as_json or format_ == "json":
+        output.print_json({**shown, "launches": launches_, "window": task["window"], **more, **output.own_cost()})
+    else:
+        show(found, launches_, format_, with_published)
+    return 1 if any(row.get("right") is False or "crashed" in row for row in found.results) else code
 
 
 def measured(contestants: Sequence[Contestant], task: dict, ranks: int, times: int) -> Measurements:
@@ -214,14 +223,9 @@ def installations_of(text: str | None) -> dict[str, mpi.Installation]:
 # --- output
 
 
-def show(found: Measurements, task: dict, times: int, format_: str, with_published: bool) -> None:
+def show(found: Measurements, times: int, format_: str, with_published: bool) -> None:
     if format_ in formats.WRITERS:
         print(formats.WRITERS[format_](found.results), end="")
-        return
-    if format_ == "json":
-        more = {"published": published.beside(found.results)} if with_published else {}
-        shown = {"about": found.about, "results": found.results, "left_out": found.left_out, "notes": found.notes}
-        output.print_json({**shown, "launches": times, "window": task["window"], **more, **output.own_cost()})
         return
     show_heading(found, times)
     for place in one_sided.PLACES:

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Optional
 
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import asserts, options, output, progress
 from kumihimo.cli.options import argument, option
 from kumihimo.kernel import vectorisation
 from kumihimo.kernel.vectorisation import advice, compiler, measurement
@@ -25,6 +25,8 @@ def command(
     flags: option("--flags FLAGS", "Flags of the compiler.") = vectorisation.FLAGS,
     sizes: option("--sizes SIZES", "Sizes: small (first-level cache), middle (second), large (memory).") = ALL_SIZES,
     rounds: option("--rounds N", "Samples of each form.", int) = 9,
+    asserts_file: asserts.File = None,
+    junit: asserts.Junit = None,
     as_json: options.Json = False,
 ) -> int:
     """Measure how your compiler vectorises loops. Each loop is compiled in several equivalent forms, from the plain one
@@ -38,6 +40,7 @@ def command(
     kumihimo bench vectorisation
     kumihimo bench vectorisation sum dot --cc gcc,clang --flags "-O2 -march=native"
     """
+    keeps = asserts.AssertCheck.of(asserts_file, junit)
     loops = checked_loops(names or [])
     wanted_sizes = checked_sizes(sizes)
     if not 1 <= rounds <= MOST_ROUNDS:
@@ -45,11 +48,13 @@ def command(
     asked = [compiler.find(each.strip(), flags) for each in compilers.split(",")]
     with ending_by_signal():
         found = [measured(each, loops, wanted_sizes, rounds) for each in asked]
+    results: dict = {"compilers": found}
+    code = keeps.judge_results(results)
     if as_json:
-        output.print_json({"compilers": found, "published": vectorisation.PUBLISHED, **output.own_cost()})
+        output.print_json({**results, "published": vectorisation.PUBLISHED, **output.own_cost()})
     else:
         show(found, wanted_sizes)
-    return int(any(each["refused"] for each in found))
+    return 1 if any(each["refused"] for each in found) else code
 
 
 def checked_loops(names: list[str]) -> list[str]:

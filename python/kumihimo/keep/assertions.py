@@ -2,7 +2,7 @@
 
 A text holds asserts with `;` between them:
 
-    seconds <= 0.5 in 95 % of passages; bytes 1e9 share >= 0.5 of triad; waiting <= 10 %
+    seconds <= 0.5 in 95 % of passages; bytes 1e9 share >= 0.5 of triad; waiting <= 10 %; rate >= 2e9
 
 A TOML file has a table for each thing that it asserts something of:
 
@@ -37,8 +37,8 @@ FILES = (PREDICTED, EARLIER, GOLDEN, ROOFS_FILE)  # of [references]
 WHOLE, REGION, CALL, SITE, ROW = "whole", "region", "call", "site", "row"
 SUBJECTS = (WHOLE, REGION, CALL, SITE, ROW)
 FORMS = (
-    "`seconds <= 0.5`, `seconds <= 1.05 of earlier`, `bytes 1e9 rate >= 1e9`, `bytes 1e9 share >= 0.5 of triad` or "
-    "`waiting <= 10 %`, perhaps with `in 95 % of passages`"
+    "`seconds <= 0.5`, `seconds <= 1.05 of earlier`, `rate >= 1e9`, `bytes 1e9 rate >= 1e9`, "
+    "`bytes 1e9 share >= 0.5 of triad` or `waiting <= 10 %`, perhaps with `in 95 % of passages`"
 )
 RULE = f"an assert must be {FORMS}"
 
@@ -57,9 +57,9 @@ _MOST_NUMBER = 1e30
 @dataclass(frozen=True)
 class PerformanceAssert:
     """`quantity` is at most `number` (rates, shares: at least), times what `of` says if that is a name. `work`: bytes
-    or operations of one passage on one rank, for rates and shares. `roof`: the rate that a share is of, if it is a
-    number. `share`: of the passages that must keep to it. `subject` and `name`: of what it is asserted. `origin`: where
-    it is written."""
+    or operations of one passage on one rank, for rates and shares; 0: the rate is one that the command gives. `roof`:
+    the rate that a share is of, if it is a number. `share`: of the passages that must keep to it. `subject` and `name`:
+    of what it is asserted. `origin`: where it is written."""
 
     quantity: str
     number: float
@@ -114,13 +114,17 @@ def check(found: PerformanceAssert, scale: str | None, has_work: bool, has_roof:
     numbers = [found.number, *([found.work] if has_work else []), *([found.roof] if has_roof else [])]
     if not all(0 < each < _MOST_NUMBER for each in numbers):
         raise wrong_value("the numbers of an assert must be above zero and finite", text)
-    if (scale in ("s", "ms", "us", "ns") and found.quantity != SECONDS) or (scale == "%" and found.quantity == RATE):
+    if (scale in ("s", "ms", "us", "ns") and found.quantity != SECONDS) or (
+        scale == "%" and found.quantity == RATE and not found.of
+    ):
         raise wrong_value(f"{found.quantity} takes no {scale}", text, "leave the unit out")
     if scale == "%" and found.quantity == SECONDS and not found.of:
         raise wrong_value("a percentage of seconds must be of something", text, f"add of {EARLIER}, for one")
-    if has_work != (found.quantity in (RATE, SHARE) and found.of != BOUND):
+    if has_work != (found.quantity == SHARE and found.of != BOUND) and found.quantity != RATE:
         rule = "rates and shares, and they alone, begin with `bytes N` or `operations N` of one passage"
         raise wrong_value(rule, text)
+    if found.quantity == RATE and not has_work and found.share != MEDIAN:
+        raise wrong_value("a rate that the command gives is judged in the median", text)
     if found.quantity == SHARE and not (found.of or has_roof):
         raise wrong_value("a share must be of a rate, of triad or of peak", text)
     if found.of in ROOFS and (found.quantity != SHARE or ROOFS[found.of] != found.unit):
@@ -131,7 +135,8 @@ def check(found: PerformanceAssert, scale: str | None, has_work: bool, has_roof:
         raise wrong_value(
             f"what follows `of` must be a number or {', '.join(known)}", text, did_you_mean(found.of, known)
         )
-    if found.of in REFERENCES and found.quantity != (SHARE if found.of == BOUND else SECONDS):
+    is_of_rate = found.quantity == RATE and not has_work and found.of in (PREDICTED, EARLIER, GOLDEN)
+    if found.of in REFERENCES and found.quantity != (SHARE if found.of == BOUND else SECONDS) and not is_of_rate:
         form = "share >= 0.5 of bound" if found.of == BOUND else f"seconds <= 1.05 of {found.of}"
         raise wrong_value(f"{found.of} stands in `{form}`", text)
     if has_roof and found.quantity != SHARE:
@@ -225,6 +230,8 @@ def work_of(key: str, text: str, keys: Mapping[str, object]) -> str:
         return ""
     unit = "operations" if "peak" in text else "bytes" if "triad" in text else None
     given = [name for name in WORK if name in keys and unit in (None, name)]
+    if key == RATE and not given:
+        return ""
     if len(given) != 1:
         what = unit or "bytes or operations"
         raise BadInput(f"{key} needs the {what} of one passage on one rank", f"add {(unit or 'bytes')} = 1e9")

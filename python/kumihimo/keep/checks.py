@@ -100,16 +100,16 @@ class References:
         named = (PREDICTED, EARLIER, GOLDEN)
         return References({name: observed.rows_in(path) for name, path in paths.items() if name in named}, roof)
 
-    def estimate(self, name: str, row: ObservedRow, share: float) -> Estimate:
-        """The seconds of the same thing. BadInput: there is none."""
-        if name in row.references:
+    def estimate(self, name: str, row: ObservedRow, share: float, figure: str = SECONDS) -> Estimate:
+        """The seconds of the same thing, or another figure. BadInput: there is none."""
+        if name in row.references and figure == SECONDS:
             return row.references[name]
         if name not in self.rows:
             what = {LIBRARY: "the time of the MPI library", BOUND: "the bound"}.get(name)
             if what:
                 raise wrong_value(f"{what} is known of results of bench and app alone", row.key or "the whole run")
             raise missing(f"the file of `{name}`", f'write {name} = "FILE.json" under [references]')
-        every = [each for each in self.rows[name] if SECONDS in each.figures]
+        every = [each for each in self.rows[name] if figure in each.figures]
         same = [each for each in every if (each.subject, each.name) == (row.subject, row.name)]
         same = [each for each in same if each.group == row.group] or same
         if not same and name == PREDICTED and len(every) == 1:
@@ -117,9 +117,9 @@ class References:
         if not same:
             raise wrong_value(
                 f"the file of `{name}` must have {row.key or 'the whole run'}",
-                f"{', '.join(each.key for each in every[:5]) or 'no seconds'}",
+                f"{', '.join(each.key for each in every[:5]) or f'no {words_of(figure)}'}",
             )
-        return same[0].figures[SECONDS].estimate(share)
+        return same[0].figures[figure].estimate(share)
 
 
 def verdicts(
@@ -165,6 +165,8 @@ def unreadable(asserted: PerformanceAssert, subject: str, why: str, row: Observe
 def judged(asserted: PerformanceAssert, row: ObservedRow, references: References) -> AssertVerdict:
     """BadInput: the row lacks what the assert is about."""
     name = {SHARE: SECONDS, RATE: SECONDS}.get(asserted.quantity, asserted.quantity)
+    if asserted.quantity == RATE and not asserted.work:
+        return judged_rate(asserted, row, references)
     figure = row.figures.get(name)
     if figure is None:
         raise BadInput(lacking(name, row))
@@ -180,6 +182,31 @@ def judged(asserted: PerformanceAssert, row: ObservedRow, references: References
     else:
         ratio = found
         text = found_text(asserted, found, bound)
+    return verdict_of(asserted, row, found, ratio, bound, text)
+
+
+def judged_rate(asserted: PerformanceAssert, row: ObservedRow, references: References) -> AssertVerdict:
+    """Of a rate that the command gives: the time for one unit is judged, as less of it is better."""
+    name = next((each for each in row.figures if observed.is_rate(each)), None)
+    if name is None:
+        known = ", ".join(row.figures)
+        raise BadInput(
+            f"{row.key or 'the whole run'} has no rate of its own, but {known}", "add bytes = 1e9, of a passage"
+        )
+    unit = observed.unit_of(name)
+    rate = row.figures[name].estimate(asserted.share)
+    found = inverse(rate, 1 / unit)
+    text = f"{number_text(inverse(found, 1.0))} {words_of(name)}"
+    if asserted.of:
+        measured = references.estimate(asserted.of, row, asserted.share, name)
+        found = found.over(inverse(measured, 1 / unit))
+        text = f"{number_text(inverse(found, 1.0))} of {asserted.of}, {text}"
+    return verdict_of(asserted, row, rate, found, 1 / asserted.number, text)
+
+
+def verdict_of(
+    asserted: PerformanceAssert, row: ObservedRow, found: Estimate, ratio: Estimate, bound: float, text: str
+) -> AssertVerdict:
     return AssertVerdict(
         asserted.text,
         row.key or "whole run",
@@ -231,6 +258,13 @@ def found_text(asserted: PerformanceAssert, found: Estimate, bound: float) -> st
     if asserted.quantity == RATIO:
         return interval_text(found, lambda value: f"{value:.3g}")
     return interval_text(found, seconds_text)
+
+
+def words_of(figure: str) -> str:
+    """`bytes_per_second`: bytes a second."""
+    if figure.endswith("gflops"):
+        return "operations a second"
+    return figure.replace("_per_second", " a second").replace("per_second", "a second")
 
 
 def inverse(found: Estimate, work: float) -> Estimate:

@@ -35,14 +35,17 @@ from kumihimo.text.errors import BadInput, wrong_value
 from kumihimo.text.sizes import with_unit
 
 # Figures, the first of which that a result has is the one that counts. Less of seconds is better, more of the others.
-SINGLE = ("seconds", "bytes_per_second", "messages_per_second", "operations_per_second", "flops_per_second", "gflops")
+SINGLE = (
+    *("seconds", "dgemm_gflops", "set_gflops"),
+    *("bytes_per_second", "messages_per_second", "operations_per_second", "flops_per_second", "per_second", "gflops"),
+)
 NUMBERS_OF_KEY = (
     *("bytes", "count", "ranks", "threads", "root", "nodes", "ranks_per_node", "processes", "size", "rows", "window"),
-    *("block_bytes", "call_bytes", "bytes_from", "bytes_to", "array_bytes", "elements"),
+    *("block_bytes", "call_bytes", "bytes_from", "bytes_to", "array_bytes", "elements", "items"),
 )
 NO_KEY = (
     *("mpi", "command", "doubts", "limiting", "text", "error", "version", "note", "notes", "what", "found", "place"),
-    *("bound_name", "reason", "host", "processor", "from", "answer", "page", "rate_unit"),
+    *("bound_name", "reason", "host", "processor", "from", "answer", "page", "rate_unit", "why", "bound"),
 )
 SAID_BY_SPACE = ("shape", "ranks", "ranks_per_node", "nodes", "count")  # `node of 4 ranks` of bench
 LONGEST_KEY = 100
@@ -53,6 +56,7 @@ SAMPLES = ("seconds_of_runs", "seconds_of_launches")
 WITHIN = "intervals_of_launches"  # beside the samples: the interval of each
 RULE = "the file must be JSON that --json of a command wrote"
 MOST_ROWS = 100_000
+STATE_COST = "kumihimo-state-cost-1"  # form of bench checkpoint
 
 
 @dataclass
@@ -118,7 +122,7 @@ def rows_of(found: Mapping, without: Collection[str] = ()) -> list[ObservedRow]:
     recordings = found.get("repeats") or [found]
     if "tasks" in recordings[0] and "regions" in recordings[0]:  # `run` has them beside its own summary
         return rows_of_recordings(recordings)
-    return once_each(rows_of_results(found, without))
+    return once_each(rows_of_results(with_plain_rows(found), without))
 
 
 def once_each(rows: Iterable[ObservedRow]) -> list[ObservedRow]:
@@ -226,6 +230,46 @@ def by_site(calls: Iterable[Mapping]) -> dict[str, list[Mapping]]:
 # --- all other verbs
 
 
+def with_plain_rows(found: Mapping) -> Mapping:
+    """Results of verbs that nest their rows, or tell them apart by what is no key elsewhere."""
+    if found.get("form") == STATE_COST:
+        return {"results": list(rows_of_states(found["results"]))}
+    if "compilers" in found:
+        return {"results": list(rows_of_loops(found["compilers"]))}
+    rows = found.get("results")
+    if isinstance(rows, list) and all(
+        isinstance(row, dict) and {"measure", "mpi", "place"} <= row.keys() for row in rows
+    ):
+        return {
+            **found,
+            "results": [{**row, "where": row["place"], "of_mpi": row["mpi"]} for row in rows],
+        }  # bench pgas
+    return found
+
+
+def rows_of_states(results: Sequence[Mapping]) -> Iterator[dict]:
+    """Of bench checkpoint: the times by size of a rank's state."""
+    for row in results:
+        for point in row["points"]:
+            shared = {"ranks": row["ranks"], "bytes": point["bytes_per_rank"]}
+            words = {word: point[word] for word in ("save", "load")}
+            words |= {f"partner {word}": point["partner"][word] for word in ("copy", "restore") if "partner" in point}
+            for word, seconds in words.items():
+                yield {"operation": word, **shared, "seconds": seconds}
+
+
+def rows_of_loops(compilers: Sequence[Mapping]) -> Iterator[dict]:
+    """Of bench vectorisation: the forms of each loop, by size and compiler."""
+    for each in compilers:
+        for loop in each["loops"]:
+            for size in loop["sizes"]:
+                for form in size["forms"]:
+                    if "seconds" in form:  # a wrong one has none
+                        ends = {"low": form["seconds_low"], "high": form["seconds_high"]}
+                        what = {"loop": loop["loop"], "form": form["form"], "arrays": size["size"]}
+                        yield {**what, "cc": each["command"], "seconds": form["seconds"], **ends}
+
+
 def rows_of_results(found: Mapping, without: Collection[str]) -> Iterator[ObservedRow]:
     top = [key for key in (*TOP_OF_KEY, "size") if key not in without]
     group = " ".join(found[key] for key in top if isinstance(found.get(key), str) and found[key])
@@ -285,6 +329,15 @@ def figures_of(value: Mapping) -> dict[str, ObservedFigure]:
             ]
             return {name: ObservedFigure(runs or [run_of(value, name)], lower)}
     return {}
+
+
+def is_rate(figure: str) -> bool:
+    return figure.endswith(("per_second", "gflops"))
+
+
+def unit_of(figure: str) -> float:
+    """Of a rate, a second."""
+    return 1e9 if figure.endswith("gflops") else 1.0
 
 
 def time(value: object) -> float:

@@ -208,6 +208,7 @@ nlohmann::json Checkpoints::json() const {
                         {"bytes", bytes[1]},
                         {"seconds", seconds[2]},
                         {"on_other_nodes", partner_->on_other_nodes()},
+                        {"never_lost", asked_.lost_rank >= 0 && !has_lost_},
                         {"restored", restored_},
                         {"restore_seconds", seconds[3]},
                         {"repeated_iterations", repeated + static_cast<std::int64_t>(seconds[6])},

@@ -51,9 +51,10 @@ class Checkpoints {
 
   // {"every", "folder", "saved": states, "bytes": of all ranks and states, "seconds": of the slowest rank,
   // "restarted_from": iteration or null, "load_seconds", "went_on_at": seconds of the system's clock when a state was
-  // back, or null, "partner": null or {"every", "copies", "bytes", "seconds", "on_other_nodes", "restored",
-  // "restore_seconds", "repeated_iterations", "deaths": of ranks, and where some have died "went_on_from": iteration or
-  // null, "recovery_seconds": from when it was noticed}}. Collective.
+  // back, or null, "partner": null or {"every", "copies", "bytes", "seconds", "on_other_nodes", "never_lost": whether
+  // the run ended before a simulated loss, "restored", "restore_seconds", "repeated_iterations", "deaths": of ranks,
+  // and where some have died "went_on_from": iteration or null, "recovery_seconds": from when it was noticed}}.
+  // Collective.
   nlohmann::json json() const;
 
  private:

@@ -1,5 +1,6 @@
 #include "application/partner_copies.hpp"
 
+#include "application/node_memory.hpp"
 #include "program/builder.hpp"
 #include "saved_state/checksum.hpp"
 
@@ -80,6 +81,16 @@ Result<std::unique_ptr<ProgramRun>> PartnerCopies::transfer(const std::vector<st
   return made;
 }
 
+// Of all generations, as far as they are not there yet.
+Status PartnerCopies::check_memory(std::size_t bytes) const {
+  double needed = 0;
+  for (const CopyGeneration& each : kept_.generations) {
+    const std::size_t there = std::min(bytes, each.own.size() * sizeof(double));
+    needed += 2.0 * static_cast<double>(bytes - there);
+  }
+  return check_node_memory(processes_, needed, "copies of the state need", "leave partner= out, or use more nodes");
+}
+
 Status PartnerCopies::make_room(CopyGeneration& generation, std::size_t bytes) const {
   try {
     generation.own.resize(bytes / sizeof(double)), generation.held.resize(bytes / sizeof(double));
@@ -101,8 +112,10 @@ Result<std::int64_t> PartnerCopies::copy(std::int64_t iteration, const StateList
   const std::vector<double> pieces = processes_.largest({needed, there, -there});
   const std::size_t length = static_cast<std::size_t>(pieces[0]) * piece_bytes;
   to.iteration = -1;
-  if (pieces[1] != pieces[0] || -pieces[2] != pieces[0])
+  if (pieces[1] != pieces[0] || -pieces[2] != pieces[0]) {
+    if (Status s = processes_.agree(check_memory(length)); !s) return s.error(); // before any rank allocates
     if (Status s = processes_.agree(make_room(to, length)); !s) return s.error();
+  }
   if (copied_numbers_ != to.own.size()) {
     copy_ = TRY(transfer(partner_, to.own.size()));
     copied_numbers_ = to.own.size();
@@ -152,9 +165,10 @@ Result<std::optional<std::int64_t>> PartnerCopies::recover(const StateList& list
     if (facts[rank] <= 0) continue;
     const auto partner = static_cast<std::size_t>(facts[ranks + rank]);
     if (facts[partner] > 0)
-      return failed(fmt::format("the ranks {} and {} have both died, and the one had the copy of the other's state",
-                                rank, partner),
-                    {}, "restart from files, or begin anew");
+      return failed(
+          fmt::format("rank {} and its partner, rank {}, have both died, so no copy of rank {}'s state is left", rank,
+                      partner, rank),
+          {}, "restart from files, or begin anew");
     to[partner] = static_cast<std::int32_t>(rank);
   }
   auto found = std::ranges::find(kept_.generations, iteration, &CopyGeneration::iteration);

@@ -65,6 +65,7 @@ class PartnerCopies {
   PartnerCopies(Processes& processes, UnderWay& under_way, KeptCopies* kept)
       : processes_(processes), under_way_(under_way), partner_(saved_state::partners_of(processes.node_of_rank())),
         kept_(kept ? *kept : alone_) {}
+  Status check_memory(std::size_t bytes) const;
   Status make_room(CopyGeneration& generation, std::size_t bytes) const;
   Status check_own(const CopyGeneration& generation, std::int64_t iteration) const;
   Status bring_back(CopyGeneration& generation, std::int64_t iteration, const StateList& list,

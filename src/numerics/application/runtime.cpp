@@ -1,6 +1,7 @@
 #include "application/runtime.hpp"
 
 #include "application/checkpoints.hpp"
+#include "application/node_memory.hpp"
 #include "application/scheduled_sums.hpp"
 #include "measure/clock.hpp"
 
@@ -8,25 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 namespace kumihimo::application {
 namespace {
 
 constexpr std::int64_t line_every_ns = 100'000'000;
-
-// Bytes, as Linux says; nothing elsewhere.
-std::optional<double> free_memory() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string name, unit; file >> name;) {
-    double kibibytes = 0;
-    if (!(file >> kibibytes)) return {};
-    std::getline(file, unit);
-    if (name == "MemAvailable:") return 1024 * kibibytes;
-  }
-  return {};
-}
 
 } // namespace
 
@@ -41,15 +29,7 @@ Status Runtime::start_checkpoints(const CheckpointOptions& asked, RunIdentity id
 }
 
 Status Runtime::check_memory(double bytes_of_rank, std::string advice) const {
-  const std::vector<std::int64_t> node = processes_.node_of_rank();
-  const double needed =
-      bytes_of_rank * static_cast<double>(std::count(node.begin(), node.end(), node[static_cast<std::size_t>(rank())]));
-  const std::optional<double> free = free_memory();
-  if (!free || needed <= *free) return Nothing{};
-  constexpr double gib = 1 << 30;
-  return failed(fmt::format("the problem needs at least {:.1f} GiB of a node's memory, and {:.1f} GiB are free",
-                            needed / gib, *free / gib),
-                {}, std::move(advice));
+  return check_node_memory(processes_, bytes_of_rank, "the problem needs", std::move(advice));
 }
 
 Result<std::unique_ptr<Runtime>> Runtime::make(Processes& processes, Communication communication) {

@@ -90,8 +90,7 @@ class Runtime {
   Status start_checkpoints(const CheckpointOptions& asked, RunIdentity identity, KeptCopies* kept = nullptr);
   ~Runtime();
 
-  // Error: with so many bytes of each rank, those of this node need more than is free. Then the system would kill one
-  // of them half-way. Local: the ranks must agree on it.
+  // Of the problem: see check_node_memory().
   Status check_memory(double bytes_of_rank, std::string advice = "use a smaller --size or more nodes") const;
 
   // A line for the user about the present run, at most ten a second. No communication.

@@ -16,6 +16,7 @@ namespace kumihimo::application {
 namespace {
 
 constexpr std::int64_t no_place = -1;
+constexpr int is_through = 1, is_idle = 2; // at the end of a run, of each rank: it noticed no death, it had no place
 
 class SparedRun {
  public:
@@ -29,18 +30,20 @@ class SparedRun {
   Status until_whole(const RunOnPlaces& run) {
     for (bool is_first = true;; is_first = false) {
       Status ended = Nothing{};
-      bool is_whole = true;
+      int how = is_through;
       try {
         if (!is_first) ended = fill_places();
+        if (ended && place_ == no_place) how |= is_idle;
         if (ended) ended = run_once(run);
       } catch (const mpi::RankLost&) {
-        is_whole = false;
+        how = 0;
         kept_.noticed_ns = measure::now_ns();
         mpi::revoke_all();
       }
       mpi::watch(0);
-      if (mpi::agree_of_living(living_, is_whole)) return ended;
-      if (is_whole) kept_.noticed_ns = measure::now_ns();
+      const int of_all = mpi::agree_of_living(living_, how);
+      if (of_all == is_through) return ended; // with is_idle: all that had a place are dead
+      if (how != 0) kept_.noticed_ns = measure::now_ns();
       ++kept_.begun_again;
     }
   }
@@ -63,6 +66,10 @@ class SparedRun {
     std::vector<std::int64_t> place_of(static_cast<std::size_t>(ranks));
     const mpi::Handle type = library_.datatype(DataType::int64);
     if (library_.call.Allgather(&place_, 1, type, place_of.data(), 1, type, living_) != 0) throw mpi::RankLost();
+    if (std::ranges::all_of(place_of, [](std::int64_t place) { return place == no_place; }))
+      return said_by_first(
+          rank, failed(fmt::format("all {} ranks of the run have died, so no copy of their states is left", places_),
+                       {}, "restart from files, or begin anew"));
     for (std::int64_t place = 0; place < places_; ++place) {
       if (std::ranges::count(place_of, place) != 0) continue;
       const auto spare = std::ranges::find(place_of, no_place);

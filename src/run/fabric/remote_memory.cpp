@@ -19,7 +19,7 @@ constexpr std::int32_t turns_that_spin = 50;
 FabricRemoteMemory::FabricRemoteMemory(std::shared_ptr<FabricPort> port, FabricRanks ranks)
     : port_(std::move(port)), ranks_(std::move(ranks)) {
   const std::lock_guard lock(port_->mutex());
-  port_->attach(*this, ranks_.network);
+  attached_ = port_->attach(*this, ranks_.network);
 }
 
 FabricRemoteMemory::~FabricRemoteMemory() {

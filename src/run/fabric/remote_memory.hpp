@@ -24,8 +24,10 @@ namespace kumihimo::fabric {
 
 class FabricRemoteMemory final : public transport::Transport, public transport::RemoteMemory, private FabricUser {
  public:
+  // The port must know the network's number: attach() by this constructor may fail, which attached() says.
   FabricRemoteMemory(std::shared_ptr<FabricPort> port, FabricRanks ranks);
   ~FabricRemoteMemory() override;
+  bool attached() const { return attached_; }
   // Moves until everything started was handed to the provider: then the others may end.
   bool drained();
 
@@ -113,6 +115,7 @@ class FabricRemoteMemory final : public transport::Transport, public transport::
   std::uint64_t last_key_ = 0;
   std::int64_t failures_seen_ = 0;
   std::int32_t turns_ = 0;
+  bool attached_ = false;
   std::optional<Error> error_;
 };
 

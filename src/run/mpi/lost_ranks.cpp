@@ -113,16 +113,16 @@ void revoke_all() {
   for (const Handle each : tolerance->made) tolerance->revoke(each);
 }
 
-bool agree_of_living(Handle communicator, bool mine) {
+int agree_of_living(Handle communicator, int mine) {
   const Library& library = tolerance->library;
-  int flag = mine;
+  int flags = mine;
   Handle request = library.constants.request_null;
-  tolerance->iagree(communicator, &flag, &request); // an error says that some have died: the flag is of the others
+  tolerance->iagree(communicator, &flags, &request); // an error says that some have died: the flags are of the others
   for (int is_done = 0; !is_done;) {
     library.call.Test(&request, &is_done, library.constants.status_ignore);
     if (!is_done) std::this_thread::sleep_for(between_tests);
   }
-  return flag != 0;
+  return flags;
 }
 
 Result<Handle> living_ranks_of(Handle communicator) {

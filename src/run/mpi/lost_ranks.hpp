@@ -29,9 +29,9 @@ bool has_noticed_loss();
 
 // Ends all calls of all ranks on all communicators made since tolerate_losses() and not freed.
 void revoke_all();
-// Whether it is true on all ranks that are alive. Collective over them, works on a revoked communicator, and all get
+// The bits that are set on all ranks that are alive. Collective over them, works on a revoked communicator, and all get
 // the same answer. Sleeps while it waits.
-bool agree_of_living(Handle communicator, bool mine);
+int agree_of_living(Handle communicator, int mine);
 // The ranks that are alive, in their order. Collective over them.
 Result<Handle> living_ranks_of(Handle communicator);
 

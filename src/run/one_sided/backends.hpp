@@ -18,7 +18,7 @@ struct OneSidedContext {
   const mpi::Library& mpi; // runs
   mpi::Handle world;       // all ranks in their order
   OneSidedPeers& peers;
-  transport::Transport* transport = nullptr; // ours, of these ranks
+  transport::Transport* transport = nullptr; // of these ranks, with remote memory; set for `own` alone
 };
 
 struct OneSidedBackend {

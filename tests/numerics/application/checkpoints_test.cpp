@@ -368,6 +368,24 @@ TEST(CopiesInMemory, ACopyOfAnotherRankIsRefused) {
             "restart from files, or begin anew");
 }
 
+TEST(CopiesInMemory, CopiesThatDoNotFitTheNodeAreOneSentence) {
+  const auto [status, none] = run_processes(2, false, 1, [&](Processes& processes) -> Status {
+    UnderWay under_way(*TRY(processes.transport()));
+    KeptCopies kept;
+    kept.generations.resize(1'000'000); // of 2 MiB each
+    const auto copies = TRY(PartnerCopies::make(processes, &under_way, &kept));
+    std::vector<double> values(100'000);
+    StateList list;
+    list.vector("values", values);
+    const Result<std::int64_t> copied = copies->copy(4, list);
+    return copied ? Status(Nothing{}) : Status(copied.error());
+  });
+  ASSERT_FALSE(status.ok());
+  const std::string sentence = status.error().sentence();
+  EXPECT_TRUE(sentence.starts_with("copies of the state need at least ")) << sentence;
+  EXPECT_TRUE(sentence.ends_with(" GiB are free; leave partner= out, or use more nodes")) << sentence;
+}
+
 // Copies of iterations 4 and 8 on four ranks, each of which keeps them beyond its communicators. Then `deaths` happen
 // to what they keep, and the ranks meet again, on other nodes. The iteration that they went back to, how many of them
 // have other values than those of it, and the sentence of rank 0.
@@ -467,7 +485,7 @@ TEST(CopiesInMemory, WithoutAWholeGenerationTheRunBeginsAnew) {
 
 TEST(CopiesInMemory, PartnersThatDieTogetherAreOneSentence) {
   EXPECT_EQ(after([&](std::vector<KeptCopies>& kept) { kept[1] = kept[2] = replacement(); }).sentence,
-            "the ranks 1 and 2 have both died, and the one had the copy of the other's state; "
+            "rank 1 and its partner, rank 2, have both died, so no copy of rank 1's state is left; "
             "restart from files, or begin anew");
 }
 

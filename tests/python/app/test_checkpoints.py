@@ -107,6 +107,14 @@ def test_ranks_go_on_and_a_lost_one_comes_back(kumihimo, name: str) -> None:
 
 
 @pytest.mark.mpi
+def test_a_simulated_loss_behind_the_end_is_told(kumihimo) -> None:
+    """HIMENO makes 40 iterations."""
+    case = (*HIMENO, "--variant", "simd", "--ranks", "2", *ON_ONE[:-1])
+    ended = kumihimo("app", *case, "--checkpoint", "partner=10,lose=1@5000")
+    assert ended.code == 0 and "no rank was lost: the run ended before the iteration of lose=" in ended.out, ended.err
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize("name", ["himeno simd", "fdtd2d simd", "fft3d fused", "hartree-fock"])
 def test_other_ranks_go_on(kumihimo, name: str) -> None:
     case = {**CASES, "himeno simd": (*HIMENO, "--variant", "simd")}[name]
@@ -303,7 +311,9 @@ def test_each_mistake_is_one_sentence(kumihimo, tmp_path: Path) -> None:
         ("partner=5,lose=1", "--checkpoint lose= must be a rank and an iteration (got '1')"),
         ("folder=x", "how often to save is missing"),
         ("partner=5,folder=x", "how often to save files is missing"),
-        ("every=5parsecs", "every must be a time such as"),
+        ("every=5parsecs", "--checkpoint every= must be a number of iterations or a time (got '5parsecs')"),
+        ("every=abc", "(got 'abc'); write for example every=100, every=90s or every=5m"),
+        ("every=5,folder=", "--checkpoint folder= must have a value (got 'folder=')"),
     ],
 )
 def test_words_that_are_wrong(words: str, sentence: str) -> None:

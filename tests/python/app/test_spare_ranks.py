@@ -49,7 +49,9 @@ def ranks_of(mark: str) -> dict[int, int]:
     return found
 
 
-def run(name: str, place: Path, partner: int, spares: int, kills: dict[int, float], **more: object) -> dict:
+def run(
+    name: str, place: Path, partner: int, spares: int, kills: dict[int, float], ranks: int = RANKS, **more: object
+) -> dict:
     """The last result. `partner`: iterations between two copies. `kills`: seconds after the run has begun, by rank."""
     assert OPEN_MPI_5 is not None
     problem = CASES[name][0]
@@ -78,7 +80,7 @@ def run(name: str, place: Path, partner: int, spares: int, kills: dict[int, floa
     try:
         found = launch.run(
             OPEN_MPI_5,
-            RANKS + spares,
+            ranks + spares,
             [program("kumihimo-app"), path],
             seconds=100 * PATIENCE,
             on_object=lambda _: begun.set(),
@@ -144,6 +146,16 @@ def test_without_a_spare_rank_left_one_sentence_says_so(tmp_path: Path) -> None:
 
 
 @needs_open_mpi_5
+@pytest.mark.parametrize("spares", [1, 2])
+def test_when_all_ranks_have_died_one_sentence_says_that_no_copy_is_left(tmp_path: Path, spares: int) -> None:
+    """The spare ranks are the only ones that live: of two ranks that are partners, and of more."""
+    seconds = run("himeno", tmp_path, 5, 1, {}, ranks=2)["seconds"]
+    deaths = {0: 0.3 * seconds, 1: 0.3 * seconds}
+    with pytest.raises(Failed, match=r"all 2 ranks of the run have died, so no copy of their states is left; restart"):
+        run("himeno", tmp_path, 5, spares, deaths, ranks=2)
+
+
+@needs_open_mpi_5
 def test_ranks_that_the_launcher_did_not_protect_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = mpi.Installation.arguments
     monkeypatch.setattr(mpi.Installation, "arguments", lambda self, ranks, _: arguments(self, ranks))
@@ -189,6 +201,7 @@ def test_people_read_what_became_of_the_run() -> None:
         "bytes": 3 << 20,
         "seconds": 0.1,
         "on_other_nodes": 0,
+        "never_lost": False,
         "restored": 0,
         "deaths": 1,
         "went_on_from": 40,
@@ -199,3 +212,9 @@ def test_people_read_what_became_of_the_run() -> None:
     assert text == (
         "1 rank died; spare ranks took over, and 250 ms later the run went on from iteration 40; 7 iterations repeated"
     )
+
+
+def test_people_read_that_a_simulated_loss_never_came() -> None:
+    partner = {"copies": 3, "bytes": 3, "seconds": 0.1, "on_other_nodes": 0, "restored": 0, "deaths": 0}
+    found = {"restarted_from": None, "folder": None, "partner": {**partner, "never_lost": True}}
+    assert checkpoints.lines(found, 2.0)[-1] == "no rank was lost: the run ended before the iteration of lose="

@@ -16,6 +16,8 @@ READ = {
     "seconds <= 120 % of predicted": ("seconds", 1.2, "predicted", MEDIAN),
     "seconds <= 0.5 of the golden": ("seconds", 0.5, "golden", MEDIAN),
     "bytes 1e9 rate >= 2e9": ("rate", 2e9, "", MEDIAN),
+    "rate >= 2e9": ("rate", 2e9, "", MEDIAN),
+    "rate >= 95 % of earlier": ("rate", 0.95, "earlier", MEDIAN),
     "bytes 1e9 share >= 0.5 of 4e9": ("share", 0.5, "", MEDIAN),
     "operations 1e9 share >= 25 % of 4e9 operations per second": ("share", 0.25, "", MEDIAN),
     "bytes 1e9 share >= 0.5 of triad in all passages": ("share", 0.5, "triad", ALL),
@@ -41,13 +43,14 @@ def test_several_asserts_in_a_text() -> None:
 
 
 UNREADABLE = (
-    *("soon", "", ";", "seconds < 1", "seconds <= ", "bytes rate >= 3", "rate >= 5", "seconds <= 1 2"),
+    *("soon", "", ";", "seconds < 1", "seconds <= ", "bytes rate >= 3", "seconds <= 1 2", "rate >= 5 %"),
     *("seconds <= 0", "seconds <= -1", "bytes 0 rate >= 1", "bytes 1 rate >= 0", "seconds >= 1", "waiting >= 1"),
     *("seconds <= 1e999", "bytes 1e999 rate >= 1e9", "bytes 1 rate >= 1e999", "bytes 1 share >= 1 of 1e999"),
     *("seconds <= 5 %", "waiting <= 5 ms", "bytes 1 share >= 0.5", "bytes 1 share >= 0.5 of peak"),
     *("operations 1 share >= 0.5 of triad", "seconds <= 1 of triad", "share >= 0.5 of earlier"),
     *("seconds <= 1.1 of yesterday", "seconds <= 1 in the mean", "seconds <= 1 in 0 % of passages"),
     *("seconds <= 1 in 101 % of passages", "bytes 1 seconds <= 1", "ratio <= 1 of golden", "waiting <= 1 of 5"),
+    *("rate >= 1 in 95 % of passages", "rate >= 1 of library", "bytes 1 rate >= 1 of earlier", "rate <= 5"),
 )
 
 
@@ -112,7 +115,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ("[region.solve]\njudge = 'median'", "must assert something"),
         ("[region.solve]\nseconds = 1", "must be a text with its sign"),
         ("[region.solve]\nseconds = '<= x'", "region.solve: an assert must be"),
-        ("[region.solve]\nrate = '>= 1'", "add bytes = 1e9"),
+        ("[region.solve]\nshare = '>= 0.5 of 3e9'", "add bytes = 1e9"),
         ("[region.solve]\nbytes = 1\nshare = '>= 0.5 of peak'", "add operations = 1e9"),
         ("[region.solve]\nbytes = true\nrate = '>= 1'", "must be a number"),
         ("[region.solve]\nseconds = '<= 1'\njudge = 'mean'", "is judged in the median"),

@@ -108,6 +108,7 @@ def test_a_prediction_may_be_of_the_only_thing_it_predicts(tmp_path: Path) -> No
         ("region", "solve", "bytes 1 share >= 1 of triad", "write roofs ="),
         ("region", "solve", "ratio <= 1", "ratio is not known of region solve"),
         ("region", "solve", "seconds <= 1 of library", "of results of bench and app alone"),
+        ("region", "solve", "rate >= 1e9", "region solve has no rate of its own"),
     ],
 )
 def test_what_cannot_be_judged_is_unreadable(subject: str, name: str, text: str, word: str) -> None:
@@ -156,6 +157,98 @@ BENCH = {
 def test_of_applications_and_collectives(found: dict, name: str, text: str, wanted: str) -> None:
     (judged,) = checks.verdicts([on("row", name, text)], observed.rows_of(found), References())
     assert judged.verdict == wanted, judged.sentence
+
+
+def spread(median: float) -> dict:
+    return {"median": median, "low": 0.99 * median, "high": 1.01 * median, "samples": 11}
+
+
+NODE = {
+    "stream": {"results": [{"threads": 2, "kernel": "triad", "stores": "usual", "bytes_per_second": spread(2e10)}]},
+    "dgemm": {"results": [{"threads": 2, "dgemm_gflops": spread(80.0), "fma_gflops": spread(90.0)}]},
+    "hpl": {"results": [{"threads": 2, "gflops": spread(60.0)}]},
+    "hpcg": {"results": [{"threads": 2, "set_gflops": spread(1.5), "bytes_per_second": 1e10}]},
+}
+FILES = {
+    "form": "kumihimo-files-1",
+    "metadata": [{"set": "files-one", "operation": "create", "items": 10, "per_second": spread(5000.0)}],
+    "bandwidth": [
+        {"set": "posix-each", "operation": word, "bytes": 1 << 20, "source": "storage", "why": why}
+        | {"bytes_per_second": spread(rate)}
+        for word, why, rate in (("write", "fsync in the time", 2e8), ("read", "not in the page cache", 3e8))
+    ],
+}
+PUT = {"library": "mpi", "mpi": "openmpi", "measure": "put", "bytes": 8, "ranks": 3, "launches": 7}
+PGAS = {
+    "results": [
+        {**PUT, "place": place, "seconds": us * 1e-6, "seconds_of_launches": [us * 1e-6] * 7, "window_kind": "allocate"}
+        for place, us in (("node", 1.0), ("machine", 3.0))
+    ]
+}
+STATE_COST = {
+    "form": observed.STATE_COST,
+    "results": [
+        {
+            "ranks": ranks,
+            "save": {"fixed_seconds": 0.1},
+            "points": [
+                {"bytes_per_rank": 1 << 20, "save": spread(0.2 * ranks), "load": spread(0.1 * ranks)}
+                | ({"partner": {"copy": spread(0.01), "restore": spread(0.02)}} if ranks > 1 else {})
+            ],
+        }
+        for ranks in (1, 2)
+    ],
+}
+LOOP = {"form": "plain", "seconds": 1e-6, "seconds_low": 0.9e-6, "seconds_high": 1.1e-6}
+VECTORISATION = {
+    "compilers": [
+        {"command": cc, "loops": [{"loop": "sum", "sizes": [{"size": "small", "forms": [LOOP, {"form": "wrong"}]}]}]}
+        for cc in ("gcc", "clang")
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("found", "name", "text", "wanted"),
+    [
+        (NODE, "triad threads=2 usual", "rate >= 1.8e10", MET),
+        (NODE, "triad*", "rate >= 2.2e10", MISSED),
+        (NODE, "triad*", "rate >= 2e10", CANNOT_TELL),
+        (NODE, "dgemm: *", "rate >= 7e10", MET),
+        (NODE, "dgemm: *", "rate >= 9e10", MISSED),
+        (NODE, "hpl: *", "rate >= 5e10", MET),
+        (NODE, "hpcg: *", "rate >= 2e9", MISSED),
+        (NODE, "triad*", "seconds <= 1", UNREADABLE),
+        (FILES, "metadata: *create*", "rate >= 4000", MET),
+        (FILES, "*write*storage", "rate >= 2.5e8", MISSED),
+        (FILES, "*read*storage", "rate >= 2.5e8", MET),
+        (PGAS, "*put*node openmpi", "seconds <= 2 us", MET),
+        (PGAS, "*put*machine openmpi", "seconds <= 2 us", MISSED),
+        (PGAS, "*put*node openmpi", "bytes 8 rate >= 4e6", MET),
+        (STATE_COST, "1MiB save ranks=1", "seconds <= 0.25", MET),
+        (STATE_COST, "1MiB save ranks=2", "seconds <= 0.25", MISSED),
+        (STATE_COST, "*partner restore*", "seconds <= 15 ms", MISSED),
+        (VECTORISATION, "sum plain small gcc", "seconds <= 2 us", MET),
+        (VECTORISATION, "sum plain small clang", "seconds <= 0.5 us", MISSED),
+    ],
+)
+def test_of_the_other_measurements(found: dict, name: str, text: str, wanted: str) -> None:
+    (judged,) = checks.verdicts([on("row", name, text)], observed.rows_of(found), References())
+    assert judged.verdict == wanted, judged.sentence
+    assert checks.exit_code([judged]) == {MET: 0, CANNOT_TELL: 0, MISSED: 1, UNREADABLE: 2}[wanted]
+
+
+@pytest.mark.parametrize(("now", "wanted"), [(2e10, MET), (1.5e10, MISSED)])
+def test_a_rate_beside_that_of_an_earlier_run(tmp_path: Path, now: float, wanted: str) -> None:
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text(json.dumps(NODE), encoding="utf-8")
+    rows = observed.rows_of(
+        {"stream": {"results": [{**NODE["stream"]["results"][0], "bytes_per_second": spread(now)}]}}
+    )
+    asserted = [on("row", "triad*", "rate >= 85 % of earlier")]
+    (judged,) = checks.verdicts(asserted, rows, References.of_files({"earlier": earlier}))
+    assert judged.verdict == wanted, judged.sentence
+    assert f"found {now / 2e10:.3g} (" in judged.sentence and "bytes a second" in judged.sentence, judged.sentence
 
 
 def every() -> list[AssertVerdict]:

@@ -216,9 +216,8 @@ Result<std::uint32_t> agreed_number(const NetworkContext& context, fabric::Fabri
 
 class FabricRankMemory final : public RankMemory {
  public:
-  FabricRankMemory(const NetworkContext& context, PortOfRanks of, std::uint32_t network)
-      : library_(context.library), communicator_(context.communicator),
-        memory_(std::move(of.port), numbered(std::move(of.ranks), network)) {}
+  FabricRankMemory(const NetworkContext& context, std::shared_ptr<fabric::FabricPort> port, fabric::FabricRanks ranks)
+      : library_(context.library), communicator_(context.communicator), memory_(std::move(port), std::move(ranks)) {}
 
   ~FabricRankMemory() override {
     mpi::Handle request = library_.constants.request_null;
@@ -232,41 +231,38 @@ class FabricRankMemory final : public RankMemory {
     }
   }
 
+  bool attached() const { return memory_.attached(); }
   transport::Transport& transport() override { return memory_; }
 
  private:
-  static fabric::FabricRanks numbered(fabric::FabricRanks ranks, std::uint32_t network) {
-    ranks.network = network;
-    return ranks;
-  }
-
   const mpi::Library& library_;
   mpi::Handle communicator_;
   fabric::FabricRemoteMemory memory_;
 };
 
-} // namespace
-
 // Two threads may make networks at once: a number that another communicator of some rank has is proposed again.
-Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext& context) {
+template <class Network>
+Result<std::unique_ptr<Network>> make_numbered(const NetworkContext& context) {
   PortOfRanks of = TRY(open_port_of_ranks(context));
   for (;;) {
     of.ranks.network = TRY(agreed_number(context, *of.port));
-    auto made = std::make_unique<FabricNetwork>(context, of.port, of.ranks);
+    auto made = std::make_unique<Network>(context, of.port, of.ranks);
     int code = 0;
     const std::int64_t taken = largest(context, !made->attached(), code);
     if (Status status = context.library.check(code, "MPI_Allreduce"); !status) return status.error();
-    if (taken == 0) return std::unique_ptr<MpiNetwork>(std::move(made));
+    if (taken == 0) return made;
   }
 }
 
+} // namespace
+
+Result<std::unique_ptr<MpiNetwork>> make_fabric_network(const NetworkContext& context) {
+  return std::unique_ptr<MpiNetwork>(TRY(make_numbered<FabricNetwork>(context)));
+}
+
+// All have it before the first message, as they agree on its number afterwards.
 Result<std::unique_ptr<RankMemory>> RankMemory::open(const mpi::Library& library, mpi::Handle communicator) {
-  const NetworkContext context{library, communicator};
-  PortOfRanks of = TRY(open_port_of_ranks(context));
-  const std::uint32_t network = TRY(agreed_number(context, *of.port));
-  std::unique_ptr<RankMemory> made = std::make_unique<FabricRankMemory>(context, std::move(of), network);
-  library.call.Barrier(communicator); // all have it before the first message
-  return made;
+  return std::unique_ptr<RankMemory>(TRY(make_numbered<FabricRankMemory>(NetworkContext{library, communicator})));
 }
 
 #endif
