@@ -82,14 +82,56 @@ def test_a_gain_that_runs_cannot_show_is_not_looked_for(work, monkeypatch, high,
     made = work({})
     made.program = replace(made.program, metric=metric and re.compile(metric))
     made.journal.keep("record", [({}, {"seconds": 0.1})])
-    gain = {"share": high / 2, "low": 0.0, "high": high}
-    found = {"profile": {"predicted_gain": gain}, "results": [CHOICE], "interrupted": False, "left_to_the_library": []}
-    monkeypatch.setattr(tune, "of_program", lambda *_: found)
+    monkeypatch.setattr(tune, "of_program", lambda *_: found_by_tuning(high))
     assert bool(made.tuned()) == tried
     assert bool(made.why_nothing) != tried
 
 
-@pytest.mark.parametrize(("spent", "told"), [(90.0, "10 s are left"), (120.0, "no time is left")])
+def found_by_tuning(high: float, low: float = 0.0, left: tuple = ()) -> dict:
+    """What `tune` finds for a program of 10 s."""
+    gain = {"share": (low + high) / 2, "low": low, "high": high}
+    profile = {"predicted_gain": gain, "seconds": 10.0}
+    found = {"profile": profile, "results": [CHOICE], "interrupted": False, "measured_before": []}
+    return {**found, "left_to_the_library": list(left)}
+
+
+def test_the_same_command_again_goes_on_with_the_runs_of_the_same_candidates(work, monkeypatch):
+    """Though another tuning would measure other times; with a larger budget it may find other candidates."""
+    made = work({"run-with-choices": [b"1"], "run-without": [b"1"]})
+    made.pair_seconds = 26.0
+    monkeypatch.setattr(tune, "of_program", lambda *_: found_by_tuning(0.9, low=0.5))
+    made.candidates = made.tuned()
+    assert made.pair_seconds == 21.0, "the run with the choices is expected to take half of its 10 s"
+    made.pair((0,), 0)
+    again = work({})
+    again.journal, again.pair_seconds = made.journal, 26.0
+    monkeypatch.setattr(tune, "of_program", None)
+    assert again.tuned() == made.candidates and again.pair_seconds == 21.0
+    again.candidates = [{**CHOICE, "ratio": 0.3, "measured": []}]
+    assert again.pair((0,), 0) == (1.0, 2.0) and again.names == []
+    again.clock = BudgetClock(200)
+    monkeypatch.setattr(tune, "of_program", lambda *_: found_by_tuning(0.9))
+    assert again.tuned() == [CHOICE]
+
+
+def test_choices_that_run_uses_now_are_tried_before_any_is_measured(work, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    made, asked = work({}), []
+    made.pair_seconds = 1.0
+    monkeypatch.setattr(tune, "of_program", lambda command, *_: asked.append(command) or found_by_tuning(0.9))
+    monkeypatch.setattr(optimise.wisdom, "existing", lambda path, mpi: {"choices": [CHOICE]} if path == usual else None)
+    usual = optimise.wisdom.usual_path("an MPI")
+    made.tuned_now()
+    made.fresh = True
+    made.tuned_now()
+    assert [list(each.known) for each in asked] == [[CHOICE], []]
+    assert all(each.runs_follow for each in asked)
+
+
+@pytest.mark.parametrize(
+    ("spent", "told"),
+    [(90.0, r"3 pairs of runs take 150 s, .*10 s are left; give --budget \d+m"), (120.0, "no time is left")],
+)
 def test_a_budget_that_is_too_short_is_one_sentence(work, spent, told):
     made = work({})
     made.pair_seconds = 50.0
