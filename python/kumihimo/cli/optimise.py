@@ -381,7 +381,7 @@ class OptimiseWork:
             "wisdom": str(self.wisdom_path) if self.wisdom_path else None,
             "earlier_wisdom": self.earlier_wisdom(),
             "nothing_to_gain": self.why_nothing or None,
-            "advice": advice.of(self.profile) if self.profile else [],
+            "advice": advice.of(self.profile, self.program.logs / "profile.jsonl") if self.profile else [],
         }
 
 

@@ -227,7 +227,9 @@ def find(name: str | None) -> Testbed:
     if found := read(folder_of(name)):
         return found
     others = ", ".join(testbed.name for testbed in there)
-    raise missing(f"testbed {name}", f"there is {others}" if others else "make one: kumihimo testbed up 3x3x3")
+    named = "" if name == USUAL_NAME else f" --name {name}"
+    up = f"make one: kumihimo testbed up 3x3x3{named}"
+    raise missing(f"testbed {name}", f"there is {others}, or {up}" if others else up)
 
 
 def all_of_them() -> list[Testbed]:
