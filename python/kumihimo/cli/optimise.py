@@ -12,7 +12,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import typer
@@ -26,6 +26,8 @@ from kumihimo.run import preload, preload_obstacles
 from kumihimo.run.profile import collectives
 from kumihimo.run.profile.collectives import Collectives
 from kumihimo.run.program_keys import key_of, name_of
+from kumihimo.testbed import counters, testbeds
+from kumihimo.testbed.testbeds import Testbed
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, Failed, OutOfTime, failed, wrong_value
 from kumihimo.text.quantities import counted, seconds_text, share_text
@@ -100,6 +102,7 @@ def command(
         BudgetClock(budget),
         library,
         fresh,
+        testbed=testbeds.here(),
     )
     head = {"command": words, "metric": metric, "kumihimo": __version__, "check": [str(path) for path in check or ()]}
     head["program"] = state_of(Path(name_of(words)))  # one that was compiled again is recorded again
@@ -111,7 +114,8 @@ def command(
     with interruption, contextlib.closing(work.journal):
         work.whole()
     found = work.found()
-    page.write(out / "page.html", found, work.profile)
+    links = (work.testbed.plan.described, work.link_bytes) if work.testbed and work.link_bytes else None
+    page.write(out / "page.html", found, work.profile, links)
     if as_json:
         output.print_json({**found, **output.own_cost()})
     else:
@@ -194,6 +198,8 @@ class OptimiseWork:
     why_nothing: str = ""
     plain: JudgedRun | None = None  # the first plain run, which the others must agree with
     pair_seconds: float = 0.0
+    testbed: Testbed | None = None  # in which the program runs
+    link_bytes: dict[str, list[float]] = field(default_factory=dict)  # of each link in the last pair of runs
     step: Callable[[str], None] = lambda what: None
 
     def whole(self) -> None:
@@ -332,6 +338,7 @@ class OptimiseWork:
         case = {"choices": [without_figures(choice) for choice in of_these]}
         known = self.journal.recall(f"pair {number}", case)
         if known is not None:
+            self.link_bytes = known.get("link_bytes", {})
             return known["tuned"], known["plain"]
         if self.pair_seconds > self.clock.left:
             raise OutOfTime("no time for another pair of runs")
@@ -342,10 +349,15 @@ class OptimiseWork:
         runs: dict[bool, JudgedRun] = {}
         for tuned in (number % 2 == 0, number % 2 == 1):
             name = "run with choices" if tuned else "run without"
+            before = self.testbed and counters.now(self.testbed).links
             runs[tuned] = run(self.program, name.replace(" ", "-"), trial.resolve() if tuned else None)
+            if self.testbed:
+                carried = counters.now(self.testbed).since(before).links
+                of_links = [carried[row[0]].data for row in self.testbed.plan.described.links]
+                self.link_bytes[page.WITH if tuned else page.WITHOUT] = of_links
         self.check(plain=runs[False], tuned=runs[True])
         self.pair_seconds = time.monotonic() - began
-        found = {"tuned": runs[True].cost, "plain": runs[False].cost}
+        found = {"tuned": runs[True].cost, "plain": runs[False].cost, "link_bytes": self.link_bytes}
         self.journal.keep(f"pair {number}", [(case, found)])
         return found["tuned"], found["plain"]
 

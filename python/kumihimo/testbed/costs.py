@@ -20,7 +20,7 @@ SPREAD = 1.5  # times the fastest launch, which the slowest takes less than on a
 
 
 @dataclass
-class Disturbance:
+class OtherWork:
     """`busy`: processors that other programs used before and after the launches; `launches`: seconds of each, by what
     was measured."""
 
@@ -54,7 +54,7 @@ def measured(testbed: Testbed, kumihimo: str) -> tuple[str, list[str]]:
     if ranks < 2:
         raise not_applicable("--measure needs a testbed with 2 ranks", ranks)
     testbed.enter()
-    disturbed = Disturbance()
+    disturbed = OtherWork()
     disturbed.look()
     text = machine_file.with_step(testbed.plan.machine, step(testbed, kumihimo, ranks, disturbed), ranks)
     rate = total(testbed, kumihimo, disturbed)
@@ -62,14 +62,14 @@ def measured(testbed: Testbed, kumihimo: str) -> tuple[str, list[str]]:
     return (machine_file.with_total(text, rate) if rate else text), disturbed.notes
 
 
-def step(testbed: Testbed, kumihimo: str, ranks: int, disturbed: Disturbance) -> float:
+def step(testbed: Testbed, kumihimo: str, ranks: int, disturbed: OtherWork) -> float:
     """Seconds of a step of a ring of all ranks, in which each sends and receives 8 bytes."""
     asked = ("allreduce", "-a", "ring", "-p", str(ranks), "-b", str(8 * ranks))
     found = seconds(testbed, kumihimo, disturbed, *asked)
     return found / (2 * (ranks - 1))
 
 
-def total(testbed: Testbed, kumihimo: str, disturbed: Disturbance) -> float | None:
+def total(testbed: Testbed, kumihimo: str, disturbed: OtherWork) -> float | None:
     """Bytes a second of all links together while each node of a torus or mesh sends to all of its neighbours. None
     where nearly all of it is what the links let through, or not every rank has a node."""
     described, links = testbed.plan.described, len(testbed.wiring.ends)
@@ -81,7 +81,7 @@ def total(testbed: Testbed, kumihimo: str, disturbed: Disturbance) -> float | No
     return rate if rate < MOSTLY * links * payload_rate(testbed.plan.rate) else None
 
 
-def seconds(testbed: Testbed, kumihimo: str, disturbed: Disturbance, *asked: str) -> float:
+def seconds(testbed: Testbed, kumihimo: str, disturbed: OtherWork, *asked: str) -> float:
     try:
         found = [launch(testbed, kumihimo, *asked) for _ in range(LAUNCHES)]
     except Failed as error:

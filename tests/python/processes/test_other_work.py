@@ -9,7 +9,7 @@ import time
 import pytest
 
 from kumihimo.processes import other_work
-from kumihimo.testbed.costs import Disturbance
+from kumihimo.testbed.costs import OtherWork
 
 
 def test_a_program_that_works_is_seen():
@@ -45,6 +45,6 @@ def test_a_system_that_does_not_say_is_not_busy(tmp_path):
     ],
 )
 def test_costs_that_others_disturbed_are_said(busy, launches, told):
-    notes = Disturbance(busy, launches).notes
+    notes = OtherWork(busy, launches).notes
     assert bool(notes) == bool(told)
     assert not told or told in notes[0]

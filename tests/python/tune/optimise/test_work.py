@@ -6,14 +6,18 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from kumihimo.cli import optimise, tune
 from kumihimo.run.profile.collectives import Collectives, Form, Use
+from kumihimo.testbed import machine_file
+from kumihimo.testbed.counters import LinkCount, LinkReading
 from kumihimo.text.errors import Failed, OutOfTime
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock
+from kumihimo.tune.optimise import page
 from kumihimo.tune.optimise.program_runs import JudgedRun, OptimisedProgram
 
 CHOICE = {"collective": "allreduce", "ranks": 2, "algorithm": "ring", "parameters": {}, "from_bytes": 8, "to_bytes": 64}
@@ -153,3 +157,27 @@ def test_a_budget_that_is_too_short_is_one_sentence(work, spent, told):
     )
     with pytest.raises(Failed, match=told):
         made.tuned()
+
+
+def test_the_page_shows_what_links_carried_without_the_choices_and_with_them(work, monkeypatch, tmp_path):
+    machine = machine_file.of_shape("2x2")
+    links = [row[0] for row in machine.links]
+    readings = iter(range(4))  # before and after each run
+
+    def now(testbed):
+        reading = next(readings)
+        return LinkReading(0.0, {link: LinkCount(bytes=1000 * reading * (link + 1)) for link in links})
+
+    monkeypatch.setattr(optimise.counters, "now", now)
+    made = work({"run-with-choices": [b"1"], "run-without": [b"1"]})
+    made.testbed = SimpleNamespace(plan=SimpleNamespace(described=machine))
+    made.pair((0,), 0)
+    assert made.link_bytes == {name: [1000 * (link + 1) for link in links] for name in ("with", "without")}
+    again = work({})
+    again.journal = made.journal
+    again.pair((0,), 0)
+    assert again.link_bytes == made.link_bytes, "what was run is not run again"
+    parts = list(page.loads_of(machine, made.link_bytes))
+    assert [type(part).__name__ for part in parts[:2]] == ["Prose", "TorusScene"]
+    titles = [layer.label for layer in parts[1].layers]
+    assert titles == [f"measured in a run {name} the choices" for name in ("without", "with")]
