@@ -83,7 +83,7 @@ def where(profile: Collectives) -> Iterator[pages.PagePart]:
     shares = {"waiting": waiting, "transferring": transferring, "all else": max(0.0, 1 - waiting - transferring)}
     colours = ("s1", "s0", "s10")
     bars = [pages.ChartBar(name, [part], c, share_text(part)) for c, (name, part) in zip(colours, shares.items())]
-    yield pages.ChartGroup([pages.BarChart("", "share of the time of all ranks", bars, "share")])
+    yield pages.ChartGroup([pages.BarChart("", "share of the time of all ranks", bars, "share")], name="shares")
     yield pages.Prose("""Waiting for late ranks and transferring are of blocking collectives. Algorithms change the
         transfer alone.""")
     rows = [

@@ -181,3 +181,9 @@ def test_the_page_shows_what_links_carried_without_the_choices_and_with_them(wor
     assert [type(part).__name__ for part in parts[:2]] == ["Prose", "TorusScene"]
     titles = [layer.label for layer in parts[1].layers]
     assert titles == [f"measured in a run {name} the choices" for name in ("without", "with")]
+    made.told = {**found_by_tuning(0.9)["profile"], "program": "a-1"}
+    file = tmp_path / "page.html"
+    page.write(
+        file, {**made.found(), "nothing_to_gain": "no time", "candidates": []}, made.profile, (machine, made.link_bytes)
+    )
+    assert "measured in a run without the choices" in file.read_text(encoding="utf-8")
