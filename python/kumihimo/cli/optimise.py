@@ -12,7 +12,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import typer
@@ -26,8 +26,10 @@ from kumihimo.run import preload, preload_obstacles
 from kumihimo.run.profile import collectives
 from kumihimo.run.profile.collectives import Collectives
 from kumihimo.run.program_keys import key_of, name_of
+from kumihimo.testbed import counters, testbeds
+from kumihimo.testbed.testbeds import Testbed
 from kumihimo.text import files
-from kumihimo.text.errors import Failed, OutOfTime, failed, wrong_value
+from kumihimo.text.errors import BadInput, Failed, OutOfTime, failed, wrong_value
 from kumihimo.text.quantities import counted, seconds_text, share_text
 from kumihimo.text.sizes import with_unit
 from kumihimo.tune import program as tuning_of
@@ -36,10 +38,11 @@ from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.optimise import advice, page
 from kumihimo.tune.optimise.program_runs import JudgedRun, OptimisedProgram, check_repeats, difference, run, state_of
-from kumihimo.tune.optimise.turns import LOOKS, Choices, Search, Turns, in_order
+from kumihimo.tune.optimise.turns import FAR_PAIRS, LOOKS, Choices, Search, Turns, in_order
 from kumihimo.tune.targets import UNEQUAL
 
 TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs
+LEAST_SHARE = 0.2  # of the budget, for tuning: with less left beside enough pairs of runs, it takes time of theirs
 LEAST_TUNING = 10.0  # seconds
 TOO_SHORT = "the budget was too short to tune all that the program calls; give a larger --budget"
 PATIENCE = 2.0  # seconds without standard input
@@ -98,6 +101,8 @@ def command(
         ),
         BudgetClock(budget),
         library,
+        fresh,
+        testbed=testbeds.here(),
     )
     head = {"command": words, "metric": metric, "kumihimo": __version__, "check": [str(path) for path in check or ()]}
     head["program"] = state_of(Path(name_of(words)))  # one that was compiled again is recorded again
@@ -109,7 +114,8 @@ def command(
     with interruption, contextlib.closing(work.journal):
         work.whole()
     found = work.found()
-    page.write(out / "page.html", found, work.profile)
+    links = (work.testbed.plan.described, work.link_bytes) if work.testbed and work.link_bytes else None
+    page.write(out / "page.html", found, work.profile, links)
     if as_json:
         output.print_json({**found, **output.own_cost()})
     else:
@@ -168,6 +174,12 @@ def span_of(choice: dict) -> str:
     return f"of {least}" if least == most else f"from {least} to {most}"
 
 
+def without_figures(choice: dict) -> dict:
+    """What runs: another tuning measures other times."""
+    figures = ("measured", "also", "figures_of_bytes", *wisdom.FIGURES)
+    return {name: value for name, value in choice.items() if name not in figures}
+
+
 @dataclass
 class OptimiseWork:
     """One program, from its recording to the choices that are kept."""
@@ -175,6 +187,7 @@ class OptimiseWork:
     program: OptimisedProgram
     clock: BudgetClock
     library: str | None = None
+    fresh: bool = False
     journal: Journal | None = None
     profile: Collectives | None = None
     told: dict | None = None  # of the tuning: tuned_tables.profile_object
@@ -185,6 +198,8 @@ class OptimiseWork:
     why_nothing: str = ""
     plain: JudgedRun | None = None  # the first plain run, which the others must agree with
     pair_seconds: float = 0.0
+    testbed: Testbed | None = None  # in which the program runs
+    link_bytes: dict[str, list[float]] = field(default_factory=dict)  # of each link in the last pair of runs
     step: Callable[[str], None] = lambda what: None
 
     def whole(self) -> None:
@@ -198,7 +213,7 @@ class OptimiseWork:
         if self.kept is None:
             self.why_nothing = self.why_none_kept()
             return
-        self.wisdom_path = wisdom.usual_path(self.profile.mpi, key_of(self.program.command))
+        self.wisdom_path = self.own_wisdom()
         wisdom.check_writable(self.wisdom_path)
         wisdom.write(self.wisdom_path, self.document(self.kept.choices))
 
@@ -216,21 +231,34 @@ class OptimiseWork:
         return collectives.of(path)
 
     def tuned(self) -> list[dict]:
-        """The candidates, the most predicted gain first."""
+        """The candidates, the most predicted gain first. The same command again has the same, and goes on with their
+        runs."""
+        case = {"budget": self.clock.seconds}
+        known = self.journal.recall("tuned", case)
+        if known is None:
+            candidates, is_short = self.tuned_now()
+            known = {"profile": self.told, "candidates": candidates, "why_nothing": self.why_nothing}
+            if candidates or not is_short:
+                self.journal.keep("tuned", [(case, known)])
+        self.told, self.why_nothing = known["profile"], known["why_nothing"]
+        # A run with the choices takes less time, at least as much as the low end of the prediction says.
+        self.pair_seconds -= max(0.0, self.told["predicted_gain"]["low"]) * self.told["seconds"]
+        return known["candidates"]
+
+    def tuned_now(self) -> tuple[list[dict], bool]:
+        """The candidates, and whether more time may find others."""
         plan = tuning_of.plan(self.profile)
-        least = LOOKS[0] * self.pair_seconds
-        if plan.targets and least + LEAST_TUNING > self.clock.left:
-            left = f"{seconds_text(self.clock.left)} are left" if self.clock.left > 0 else "no time is left"
-            raise failed(
-                "the budget is too short",
-                f"{counted(LOOKS[0], 'pair')} of runs take {seconds_text(least)}, tuning takes "
-                f"{seconds_text(LEAST_TUNING)} at least, {left}",
-                f"give --budget {int((least + LEAST_TUNING + self.clock.spent) / (1 - TUNING_SHARE) / 60) + 1}m",
-            )
+        if plan.targets:
+            self.check_budget()
         from kumihimo.cli import tune  # takes as long to import as all else
 
-        seconds = min(TUNING_SHARE * self.clock.seconds, self.clock.left - least)
-        asked = tune.TuneCommand(list(tune.COLLECTIVES), [], BudgetClock(max(1.0, seconds)))
+        few = self.clock.left - FAR_PAIRS * self.pair_seconds
+        enough = self.clock.left - LOOKS[0] * self.pair_seconds
+        seconds = enough if enough >= LEAST_SHARE * self.clock.seconds else few
+        seconds = max(1.0, min(TUNING_SHARE * self.clock.seconds, seconds))
+        asked = tune.TuneCommand(list(tune.COLLECTIVES), [], BudgetClock(seconds), runs_follow=True)
+        asked.known = [] if self.fresh else self.earlier_choices()
+        asked.beyond = self.clock.left - seconds
         path = self.program.logs / "profile.jsonl"
         places = launch_lines.places(launch_lines.read(self.program.command))
         found = tune.of_program(asked, path, None, self.library, self.program.logs / "wisdom.json", places)
@@ -247,9 +275,36 @@ class OptimiseWork:
             self.why_nothing = f"the predicted gain, {text}, is less than whole runs can show"
             if found["left_to_the_library"]:
                 self.why_nothing += f", and {TOO_SHORT}"
-            return []
+            choices = []
         gains = [tuning_of.predicted_gain(self.profile, [choice]).share for choice in choices]
-        return in_order(choices, gains)
+        if asked.known and (again := found["measured_before"]):
+            output.message(f"choices of an earlier tuning are tried (--fresh measures again): {', '.join(again)}")
+        return in_order(choices, gains), bool(found["left_to_the_library"])
+
+    def check_budget(self) -> None:
+        """Raises Failed where not even the fewest pairs of runs fit in."""
+        least = FAR_PAIRS * self.pair_seconds
+        if least + LEAST_TUNING <= self.clock.left:
+            return
+        left = f"{seconds_text(self.clock.left)} are left" if self.clock.left > 0 else "no time is left"
+        needed = LOOKS[0] * self.pair_seconds + LEAST_TUNING + self.clock.spent
+        raise failed(
+            "the budget is too short",
+            f"{counted(FAR_PAIRS, 'pair')} of runs take {seconds_text(least)}, tuning takes "
+            f"{seconds_text(LEAST_TUNING)} at least, {left}",
+            f"give --budget {int(needed / (1 - TUNING_SHARE) / 60) + 1}m",
+        )
+
+    def earlier_choices(self) -> list[dict]:
+        """Those that `kumihimo run` uses for this program now, the program's own first."""
+        found: list[dict] = []
+        for path in dict.fromkeys((self.own_wisdom(), wisdom.usual_path(self.profile.mpi))):
+            with contextlib.suppress(BadInput):  # what cannot be read is measured anew
+                found += (wisdom.existing(path, self.profile.mpi) or {"choices": []})["choices"]
+        return found
+
+    def own_wisdom(self) -> Path:
+        return wisdom.usual_path(self.profile.mpi, key_of(self.program.command))
 
     def why_no_candidates(self, plan: tuning_of.TuningPlan, found: dict) -> str:
         if not plan.targets:
@@ -264,7 +319,7 @@ class OptimiseWork:
 
     def why_none_kept(self) -> str:
         if self.search.out_of_time:
-            return "the budget ended before the runs showed a gain; give a larger --budget"
+            return "the budget ended before the runs showed a gain; run the same command again to continue"
         if not self.search.hopeless:
             return "no choice made the whole program certainly faster"
         figures = self.search.all_turns[-1].figures
@@ -279,23 +334,30 @@ class OptimiseWork:
 
     def pair(self, choices: Choices, number: int) -> tuple[float, float]:
         """Which of the two runs comes first changes from pair to pair."""
-        case = {"choices": [self.candidates[n] for n in choices]}
+        of_these = [self.candidates[n] for n in choices]
+        case = {"choices": [without_figures(choice) for choice in of_these]}
         known = self.journal.recall(f"pair {number}", case)
         if known is not None:
+            self.link_bytes = known.get("link_bytes", {})
             return known["tuned"], known["plain"]
         if self.pair_seconds > self.clock.left:
             raise OutOfTime("no time for another pair of runs")
-        self.step(f"{text_of(case['choices'])}: pair {number + 1}")
+        self.step(f"{text_of(of_these)}: pair {number + 1}")
         trial = self.program.logs / "trial.json"
         wisdom.write(trial, self.document(choices))
         began = time.monotonic()
         runs: dict[bool, JudgedRun] = {}
         for tuned in (number % 2 == 0, number % 2 == 1):
             name = "run with choices" if tuned else "run without"
+            before = self.testbed and counters.now(self.testbed).links
             runs[tuned] = run(self.program, name.replace(" ", "-"), trial.resolve() if tuned else None)
+            if self.testbed:
+                carried = counters.now(self.testbed).since(before).links
+                of_links = [carried[row[0]].data for row in self.testbed.plan.described.links]
+                self.link_bytes[page.WITH if tuned else page.WITHOUT] = of_links
         self.check(plain=runs[False], tuned=runs[True])
         self.pair_seconds = time.monotonic() - began
-        found = {"tuned": runs[True].cost, "plain": runs[False].cost}
+        found = {"tuned": runs[True].cost, "plain": runs[False].cost, "link_bytes": self.link_bytes}
         self.journal.keep(f"pair {number}", [(case, found)])
         return found["tuned"], found["plain"]
 
@@ -310,13 +372,13 @@ class OptimiseWork:
         """The file of this program's choices that an earlier command made and `run` takes, where none were kept now."""
         if self.wisdom_path or not self.profile:
             return None
-        path = wisdom.usual_path(self.profile.mpi, key_of(self.program.command))
+        path = self.own_wisdom()
         return str(path) if path.is_file() else None
 
     def found(self) -> dict:
         """What --json has."""
         turns = [
-            {"choices": list(t.choices), "pairs": len(t.pairs), **(t.figures if len(t.pairs) >= LOOKS[0] else {})}
+            {"choices": list(t.choices), "pairs": len(t.pairs), **(t.figures if len(t.pairs) >= FAR_PAIRS else {})}
             for t in (self.search.all_turns if self.search else ())
         ]
         kept = self.kept.choices if self.kept else ()
@@ -331,7 +393,7 @@ class OptimiseWork:
             "wisdom": str(self.wisdom_path) if self.wisdom_path else None,
             "earlier_wisdom": self.earlier_wisdom(),
             "nothing_to_gain": self.why_nothing or None,
-            "advice": advice.of(self.profile) if self.profile else [],
+            "advice": advice.of(self.profile, self.program.logs / "profile.jsonl") if self.profile else [],
         }
 
 
@@ -344,7 +406,8 @@ def show(found: dict, folder: Path) -> None:
         gain = found["profile"]["predicted_gain"]
         predicted = f"{share_text(gain['share'])} less ({share_text(gain['low'])} to {share_text(gain['high'])})"
         saved, least, most = (share_text(1 - each) for each in (ratio, high, low))
-        by = f"by {counted(len(found['pairs']), 'pair')} of runs; the prediction was {predicted}"
+        few = " that are far apart" if len(found["pairs"]) < LOOKS[0] else ""
+        by = f"by {counted(len(found['pairs']), 'pair')} of runs{few}; the prediction was {predicted}"
         print(f"\nthe program takes {saved} less time ({least} to {most}), {by}")
         print(f"wisdom: {found['wisdom']}; `kumihimo run -- ...` uses it")
     elif found["nothing_to_gain"]:

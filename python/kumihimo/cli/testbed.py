@@ -22,7 +22,7 @@ from kumihimo.testbed.testbeds import TestbedPlan
 from kumihimo.testbed.wiring import Wiring
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, failed, wrong_value
-from kumihimo.text.quantities import counted
+from kumihimo.text.quantities import counted, seconds_text
 
 app = typer.Typer(help="Make a network of Linux namespaces on this machine and run MPI programs on it.")
 LARGEST_FILE = 64 << 20
@@ -30,6 +30,7 @@ LEAST_RATE, MOST_RATE = 10**5, 10**11  # bits a second
 RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmgKMG]?)([bB]it|b|B)(?:/s|ps)?")
 BIT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 MOST_SLOTS = 1024
+MOST_LATENCY = 1.0  # seconds
 KEEPER_SECONDS = 2.0  # for a keeper to be gone after the processes of its testbed
 
 
@@ -57,6 +58,8 @@ def up(
     bits = rate_of(rate)
     if not 1 <= slots <= MOST_SLOTS:
         raise wrong_value(f"--slots must be 1 to {MOST_SLOTS}", slots)
+    if latency > MOST_LATENCY:
+        raise wrong_value("--latency must be 0 to 1s", seconds_text(latency))
     machine, topology = network_of(network, shape)
     ports = len(Wiring(machine).leaving[0])
     text = machine_file.text_of(name, machine.network, topology, ports, slots, bits, latency)
@@ -173,8 +176,10 @@ def machine(
     testbed = testbeds.find(name)
     text = testbed.machine_file.read_text(encoding="utf-8")
     if measure:
-        text = costs.measured(testbed, str(Path(sys.argv[0]).resolve()))
+        text, notes = costs.measured(testbed, str(Path(sys.argv[0]).resolve()))
         files.write_whole(testbed.machine_file, text)
+        for note in notes:
+            output.message(note)
     if out is None:
         print(text, end="")
     else:

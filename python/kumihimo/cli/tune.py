@@ -26,7 +26,7 @@ from kumihimo.text.errors import Failed, KumihimoError, did_you_mean, not_applic
 from kumihimo.text.sizes import parse_sizes
 from kumihimo.tune import library_report, program, rehearsal, targets, time_shares, tuner, wisdom
 from kumihimo.tune.bench import RealNodes
-from kumihimo.tune.foresight import Foresight
+from kumihimo.tune.foresight import ALWAYS_TRIED, TRIED_BEFORE_RUNS, Foresight
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock, Launches, on_this_machine
 from kumihimo.tune.mpi_library.algorithms import COLLECTIVES as EXPORTED
@@ -142,12 +142,17 @@ NOTHING_TO_TUNE = {
 
 @dataclass
 class TuneCommand:
-    """What holds for machines here and described ones."""
+    """What holds for machines here and described ones. `runs_follow`: whole runs of the program prove the choices. Of
+    these `known` are tried before anything is measured, and at most `beyond` seconds go beyond the budget for one
+    size."""
 
     collectives: list[str]
     sizes: list[int]
     clock: BudgetClock
     fresh: bool = False
+    runs_follow: bool = False
+    known: Sequence[dict] = ()
+    beyond: float = tuner.BEYOND
     outcomes: list[tuner.TargetOutcome] = field(default_factory=list)
     interruption: progress.Interruption = field(default_factory=progress.Interruption)
 
@@ -343,7 +348,7 @@ def measure(
     launches = Launches(on_this_machine(installation), journal, asked.clock)
     stage, unrehearsed = stage_on(installation)
     launches.overhead = here.launch_seconds
-    foresight = foresight_here()
+    foresight = foresight_here(TRIED_BEFORE_RUNS if asked.runs_follow else ALWAYS_TRIED)
 
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
@@ -360,15 +365,23 @@ def measure(
             study = library_report.LibraryStudy(installation, asked.sizes, asked.clock, journal, advance, exported)
             study.launch_seconds, study.nodes = lambda: launches.overhead, here.nodes
             work = tuner.CollectiveTuner(
-                launches, tuner.by_golden_copy(installation), journal, advance, stage, foresight
+                launches,
+                tuner.by_golden_copy(installation),
+                journal,
+                advance,
+                stage,
+                foresight,
+                asked.runs_follow,
+                asked.known,
             )
             whole = time_shares.outcomes(work, study, wanted, export, report)
             for outcome in whole if profile is None else work.tune(wanted, ()):
                 asked.take(outcome)
                 save()
-            if not launches.interrupted and not any(outcome.choices for outcome in asked.outcomes):
+            found_one = any(outcome.choices for outcome in asked.outcomes)
+            if not launches.interrupted and not found_one and asked.beyond > 0:
                 advance("the budget was too short for even one size; tuning goes on until it has one")
-                asked.take(work.one_size(wanted[0], asked.sizes))
+                asked.take(work.one_size(wanted[0], asked.sizes, asked.beyond))
     except KumihimoError:
         save()
         raise
@@ -400,7 +413,7 @@ def measure(
     }
 
 
-def foresight_here() -> Foresight | None:
+def foresight_here(always: int) -> Foresight | None:
     """Where the job's surroundings name a machine file, as those of a testbed do."""
     from kumihimo.cli import machines
 
@@ -410,7 +423,7 @@ def foresight_here() -> Foresight | None:
     from kumihimo.tune.simulated import seconds_on
 
     machine = machines.load(file)
-    return Foresight(machine.name, seconds_on(machine))
+    return Foresight(machine.name, seconds_on(machine), always)
 
 
 def check_real_nodes(nodes: Mapping[int, RealNodes | None], ranks_per_node: object, export: Path | None) -> None:

@@ -217,17 +217,24 @@ def read(folder: Path) -> Testbed | None:
     return testbed if testbed.runs else None
 
 
+def here() -> Testbed | None:
+    """The one in which this process runs."""
+    folder = os.environ.get(INSIDE)
+    return read(Path(folder)) if folder else None
+
+
 def find(name: str | None) -> Testbed:
     """That of this name, or the one in which this process runs, or the only one."""
-    here = os.environ.get(INSIDE)
-    if here and name in (None, Path(here).name) and (found := read(Path(here))):
+    if (found := here()) and name in (None, found.name):
         return found
     there = all_of_them()
     name = name or (there[0].name if len(there) == 1 else USUAL_NAME)
     if found := read(folder_of(name)):
         return found
     others = ", ".join(testbed.name for testbed in there)
-    raise missing(f"testbed {name}", f"there is {others}" if others else "make one: kumihimo testbed up 3x3x3")
+    named = "" if name == USUAL_NAME else f" --name {name}"
+    up = f"make one: kumihimo testbed up 3x3x3{named}"
+    raise missing(f"testbed {name}", f"there is {others}, or {up}" if others else up)
 
 
 def all_of_them() -> list[Testbed]:

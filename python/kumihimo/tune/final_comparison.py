@@ -43,6 +43,7 @@ class Judged:
     refused: str = ""  # why it may not be chosen, whatever its time
     also: tuple[str, ...] = ()  # other questions at which the choice was tried too, and does not lose
     in_program: dict = field(default_factory=dict)  # the ratio where calls follow one another as in a program
+    far_launches: int = FAR_LAUNCHES
 
     @property
     def figures(self) -> dict:
@@ -66,7 +67,7 @@ class Judged:
     @property
     def far_faster(self) -> bool:
         """Whether every launch of long calls says so by far."""
-        if len(self.ours) < FAR_LAUNCHES or self.refused:
+        if len(self.ours) < self.far_launches or self.refused:
             return False
         pairs = zip(self.ours, self.theirs)
         return all(theirs >= LONG_CALL_SECONDS and ours < FAR * theirs for ours, theirs in pairs)
@@ -119,10 +120,10 @@ def part_of(number: int) -> float:
     return 1 / max(1, LEAST_LAUNCHES + CONFIRMING + 1 - number)
 
 
-def judge(proposals: Sequence[tuple[int, Choice]], launch: Launch) -> list[Judged]:
+def judge(proposals: Sequence[tuple[int, Choice]], launch: Launch, far_launches: int = FAR_LAUNCHES) -> list[Judged]:
     """Each proposal judged, the first being the most important. Where a launch does not reach all in its part of the
     time, as many of the last are given up, so that the rest has enough launches; they go on until all is clear."""
-    judged = [Judged(size, choice) for size, choice in proposals]
+    judged = [Judged(size, choice, far_launches=far_launches) for size, choice in proposals]
     going_on, empty = judged, 0
     try:
         for number in range(MOST_LAUNCHES + CONFIRMING):

@@ -11,6 +11,7 @@ from kumihimo.tune.bench import BenchCase
 
 FAR_SLOWER = 10.0  # times the best: short messages cost processors, which a machine file may not have measured
 ALWAYS_TRIED = 6  # of the best
+TRIED_BEFORE_RUNS = 3  # of the best, where whole runs follow, which need the time
 LONG_SECONDS = 0.05  # of a call: from there on only those are tried
 
 # Predicted, of a case on so many ranks; None where there is no prediction.
@@ -19,10 +20,12 @@ PredictSeconds = Callable[[BenchCase, int], float | None]
 
 @dataclass
 class Foresight:
-    """`left_out`: algorithms that were not tried, with the collective and the bytes."""
+    """`always`: so many of the best are tried at least. `left_out`: algorithms that were not tried, with the collective
+    and the bytes."""
 
     machine: str
     seconds: PredictSeconds
+    always: int = ALWAYS_TRIED
     left_out: set[tuple[str, str, int]] = field(default_factory=set)
 
     def worth_trying(self, cases: Sequence[BenchCase], ranks: int) -> list[BenchCase]:
@@ -37,11 +40,11 @@ class Foresight:
     def _far_slower(self, cases: Sequence[BenchCase], ranks: int) -> list[BenchCase]:
         known = [(seconds, case) for case in cases if (seconds := self.seconds(case, ranks)) is not None]
         ranked = sorted(known, key=lambda each: each[0])
-        if len(ranked) <= ALWAYS_TRIED:
+        if len(ranked) <= self.always:
             return []
         best = ranked[0][0]
         most = 0.0 if best >= LONG_SECONDS else FAR_SLOWER * best
-        return [case for seconds, case in ranked[ALWAYS_TRIED:] if seconds > most]
+        return [case for seconds, case in ranked[self.always :] if seconds > most]
 
     @property
     def notes(self) -> list[str]:

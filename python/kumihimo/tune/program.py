@@ -12,6 +12,7 @@ from kumihimo import _schedule
 from kumihimo.collectives import arguments
 from kumihimo.run.profile.collectives import BLOCKING, NON_BLOCKING, PERSISTENT, Collectives, Form, Use
 from kumihimo.text.errors import KumihimoError
+from kumihimo.text.ranges import times_apart
 from kumihimo.tune.bench.cases import MOST_BYTES, BenchCase, applies
 from kumihimo.tune.rehearsal import BACK_TO_BACK, BETWEEN, OVER_COMPUTATION
 from kumihimo.tune.search import ELEMENT
@@ -70,6 +71,7 @@ def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Tuni
             one_element=may_have_one_element(uses),
             overlap_seconds=overlap,
             user_operations=any(form.operation == "user" for use in uses for form in use.forms if is_ours(use, form)),
+            call_seconds=call_seconds_of(max(uses, key=savable_seconds)),
         )
         found.targets.append(Target(collective, ranks, program=asked))
     return found
@@ -217,6 +219,11 @@ def ways_of(uses: Sequence[Use]) -> tuple[str, ...]:
     return tuple(way for way, part in ((BACK_TO_BACK, 1 - share), (BETWEEN, share)) if part >= LEAST_PART)
 
 
+def call_seconds_of(use: Use) -> float:
+    """Mean of the ranks, without waiting for late ones."""
+    return use.transferring_seconds / max(1, use.calls)
+
+
 def overlap_of(uses: Sequence[Use]) -> float:
     """Seconds that the program computes in a non-blocking call, in the mean; one digit, so that another recording of
     the same program asks the same."""
@@ -260,6 +267,10 @@ def part_covered(choice: dict, use: Use) -> float:
 
 
 def measured_in(choice: dict, use: Use) -> list[dict]:
+    """At the sizes of its calls; where none of these was measured, at the nearest: a choice of an earlier tuning."""
     low, high = use.smallest - ELEMENT, use.largest + 2 * ELEMENT
-    rows = [row for row in choice.get("measured", ()) if low < row["bytes"] < high and "ratio" in row]
-    return [row for row in rows if choice["from_bytes"] <= row["bytes"] <= choice.get("to_bytes", inf)]
+    rows = [row for row in choice.get("measured", ()) if "ratio" in row]
+    rows = [row for row in rows if choice["from_bytes"] <= row["bytes"] <= choice.get("to_bytes", inf)]
+    here = [row for row in rows if low < row["bytes"] < high]
+    middle = (use.smallest + use.largest) // 2
+    return here or sorted(rows, key=lambda row: times_apart(row["bytes"], middle))[:1]

@@ -16,6 +16,7 @@ from kumihimo.run.profile.collectives import NON_BLOCKING, Form
 from kumihimo.text.errors import KumihimoError
 from kumihimo.tune.bench import RealNodes
 from kumihimo.tune.bench.cases import NODE, NONE, BenchCase, rank_space, sizes_of
+from kumihimo.tune.launches import LONG_CALL_SECONDS
 
 USUAL = ("allreduce", "bcast", "reduce")  # that are tuned for unless others are named
 COLLECTIVES = tuple(  # that MPI has, the most used first
@@ -35,7 +36,7 @@ class ProgramDemand:
     change, the form that takes most of them and the others, and how calls follow one another (rehearsal.WAYS).
     `unequal`: its blocks differ in size. `one_element`: its vectors may be one element, which no algorithm can cut.
     `overlap_seconds`: its calls do not block, and it computes so long in each. `user_operations`: it also reduces by
-    operations of its own."""
+    operations of its own. `call_seconds`: of a call of the first size."""
 
     sizes: tuple[int, ...]
     seconds: float
@@ -46,6 +47,13 @@ class ProgramDemand:
     one_element: bool = False
     overlap_seconds: float | None = None
     user_operations: bool = False
+    call_seconds: float = 0.0
+
+    @property
+    def first_class(self) -> tuple[int, ...]:
+        """The sizes of the class with the most time."""
+        low, *others = self.sizes
+        return (low, *(size for size in others[:1] if low < size < 2 * low))
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,10 @@ class Target:
     @property
     def non_blocking(self) -> bool:
         return self.program is not None and self.program.overlap_seconds is not None
+
+    @property
+    def has_long_calls(self) -> bool:
+        return self.program is not None and self.program.call_seconds >= LONG_CALL_SECONDS
 
     @property
     def key(self) -> dict:

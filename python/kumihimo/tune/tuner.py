@@ -15,7 +15,15 @@ from kumihimo.tune import rehearsal, search, wisdom
 from kumihimo.tune.bench import BenchCase, RealNodes, real_nodes, run_check, run_measure
 from kumihimo.tune.bench.cases import rank_space
 from kumihimo.tune.bench.tuned import CaseEffort, CaseTuning, Choice
-from kumihimo.tune.final_comparison import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
+from kumihimo.tune.final_comparison import (
+    CONFIRMING,
+    FAR_LAUNCHES,
+    LEAST_LAUNCHES,
+    MOST_LAUNCHES,
+    Judged,
+    judge,
+    part_of,
+)
 from kumihimo.tune.foresight import Foresight
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock, Launches, key_of
@@ -32,6 +40,10 @@ LEAST_JUDGING = 0.002  # seconds of a case in a launch
 TWIN_SHARE = 0.005  # of a size's length
 CHEAP_BYTES = 2**20  # longer vectors take most of the time, so they come last
 BEYOND = 600.0  # seconds, at most, for the one size that a budget always allows
+# Of a program with long calls, of which whole runs follow:
+QUICK_SEARCH_SHARE = 0.6  # of a target's time: one launch
+LONG_CALLS = 8  # in a launch of the search, about
+TIMES = ("seconds", "call_seconds")  # of ProgramDemand
 
 # Wrong ones of the cases, with what was found; the golden copy decides.
 Check = Callable[[Sequence[BenchCase], int, float], dict[int, str]]
@@ -57,12 +69,17 @@ class TargetOutcome:
 
 @dataclass
 class CollectiveTuner:
+    """`runs_follow`: whole runs of the program prove the choices, so one launch is enough for what is faster by far.
+    `known`: choices of earlier tunings, which stand where they cover all sizes of a program's target."""
+
     launches: Launches
     check: Check
     journal: Journal
     step: Step = lambda what: None
     stage: rehearsal.Stage | None = None  # where choices are rehearsed, if they can be
     foresight: Foresight | None = None  # where the machine is described
+    runs_follow: bool = False
+    known: Sequence[dict] = ()
 
     def tune(self, targets: Sequence[Target], sizes: Sequence[int], seconds: float = inf) -> Iterator[TargetOutcome]:
         """One outcome after another, all within so many seconds."""
@@ -73,6 +90,9 @@ class CollectiveTuner:
             if known is not None:
                 yield TargetOutcome(target, known["choices"], wrong=known["wrong"], again=True)
                 continue
+            if earlier := known_choices(target, self.known):
+                yield TargetOutcome(target, earlier, again=True)
+                continue
             clock = self.launches.clock
             part = weight(target) / sum(map(weight, targets[number:]))
             share = min(clock.left, end - clock.spent) * part
@@ -82,22 +102,27 @@ class CollectiveTuner:
                 self.journal.finish(finished_key(target, ascending), found)
             yield outcome
 
-    def one_size(self, target: Target, sizes: Sequence[int]) -> TargetOutcome:
-        """The shortest message of a target, whatever the budget: on a busy machine a few launches may take longer than
-        any budget that somebody gives. Where one choice serves all lengths, all of them."""
+    def one_size(self, target: Target, sizes: Sequence[int], seconds: float = BEYOND) -> TargetOutcome:
+        """The shortest message of a target, of a program's those with the most time, whatever the budget: on a busy
+        machine a few launches may take longer than any budget that somebody gives. Where one choice serves all lengths,
+        all of them."""
         ascending = sorted(set(target.sizes(sizes)))
-        asked = ascending if target.unequal else ascending[:1]
-        self.launches.clock = BudgetClock(BEYOND, self.launches.clock.now)
-        outcome = self.tune_one(target, asked, BEYOND, survey_only=True)
+        first = list(target.program.first_class) if target.program else ascending[:1]
+        asked = ascending if target.unequal else first
+        self.launches.clock = BudgetClock(seconds, self.launches.clock.now)
+        outcome = self.tune_one(target, asked, seconds, survey_only=True)
         return replace(outcome, left=[size for size in ascending if size not in asked or size in outcome.left])
 
     def tune_one(self, target: Target, sizes: list[int], share: float, survey_only: bool = False) -> TargetOutcome:
         """Within `share` seconds, but for what the journal knows. `survey_only`: the search ends after its first
         launch, with all algorithms."""
         began = self.launches.clock.spent
-        self.launches.deadline = began + SEARCH_SHARE * share
-        tuning = self.tuning(target, sizes, 0.0 if survey_only else SEARCH_SHARE * share)
-        thorough = not survey_only and SEARCH_SHARE * share > THOROUGH_LAUNCHES * self.launches.overhead
+        survey_only |= SEARCH_SHARE * share <= THOROUGH_LAUNCHES * self.search_launch_seconds(target)
+        quick = survey_only and self.is_quick(target)
+        search_share = QUICK_SEARCH_SHARE if quick else SEARCH_SHARE
+        self.launches.deadline = began + search_share * share
+        tuning = self.tuning(target, sizes, 0.0 if survey_only else SEARCH_SHARE * share, 1.0 if quick else PART)
+        thorough = not survey_only
         if target.unequal:
             found = search.one_for_all(tuning)
         else:
@@ -120,10 +145,11 @@ class CollectiveTuner:
             name = f"{target}: judging {number + 1}"
             self.step(f"{target}: comparing with the library, launch {number + 1}")
             cases = [self.case(target, *each) for each in proposals]
-            part = part_of(number)
+            part = max(part_of(number), QUICK_SEARCH_SHARE if quick else 0.0)
             return self.launches(name, cases, target.ranks, seconds, part, in_order=number == 0)
 
-        judged = judge([each for each in wanted if each[1] not in wrong], launch)
+        launches = 1 if self.is_quick(target) else FAR_LAUNCHES
+        judged = judge([each for each in wanted if each[1] not in wrong], launch, launches)
         self.launches.deadline = began + share
         thorough &= self.rehearse(target, judged)
         thorough &= self.ask_more(target, judged, seconds)
@@ -137,6 +163,14 @@ class CollectiveTuner:
         return TargetOutcome(
             target, wisdom.choices_of(target, decided), left, [f"{target}: {w}" for w in wrong.values()], thorough
         )
+
+    def is_quick(self, target: Target) -> bool:
+        """Whether a launch more costs as much as a part of a whole run, which says more."""
+        return self.runs_follow and target.has_long_calls
+
+    def search_launch_seconds(self, target: Target) -> float:
+        calls = LONG_CALLS * target.program.call_seconds if self.is_quick(target) else 0.0
+        return self.launches.overhead + calls
 
     @staticmethod
     def wanted(target: Target, proposed: dict[int, Choice], probes: Sequence[int]) -> list[tuple[int, Choice]]:
@@ -207,9 +241,9 @@ class CollectiveTuner:
         refuse(judged, list(zip(asked, found)))
         return all(each.clear for each in found)
 
-    def tuning(self, target: Target, sizes: Sequence[int], seconds: float) -> CaseTuning:
-        """How the search measures, each launch with its part of the time. A case takes twice its seconds, since the
-        library's own call takes turns with it."""
+    def tuning(self, target: Target, sizes: Sequence[int], seconds: float, part: float = PART) -> CaseTuning:
+        """How the search measures, each launch with this part of the time that is left. A case takes twice its seconds,
+        since the library's own call takes turns with it."""
         first = len(first_look(target, sizes))
         algorithms = len(_collectives.variants(target.collective))
         spare = max(0.0, seconds - THOROUGH_LAUNCHES * self.launches.overhead) / 4
@@ -226,18 +260,19 @@ class CollectiveTuner:
             tuning.worth_trying = lambda cases: self.foresight.worth_trying(cases, target.ranks)
 
         def launch(_: CaseTuning, name: str, cases: list[BenchCase], each: float) -> list[dict | None]:
-            return self.launches(f"{target}: {name}", cases, target.ranks, each, PART, in_order=True)
+            return self.launches(f"{target}: {name}", cases, target.ranks, each, part, in_order=True)
 
         tuning.launch = launch
         return tuning
 
     def checked(self, target: Target, wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, str]:
         """Choices that are wrong, with what was found: each at the first and the last of its sizes that are not too
-        long, in place as well as not."""
+        long, in place as well as not. Where calls take long, of shorter vectors: a rank makes the values of all."""
+        most = CHEAP_BYTES if self.is_quick(target) else inf
         asked = [
             (choice, self.case(target, size, choice, in_place))
             for choice, sizes in sizes_to_check(wanted).items()
-            for size in sizes
+            for size in sorted({min(size, most) for size in sizes})
             for in_place in (False, True)
         ]
         name = f"{target}: check"
@@ -294,10 +329,27 @@ def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[in
     }
 
 
+def known_choices(target: Target, known: Sequence[dict]) -> list[dict]:
+    """Those for the target, if each size of the program has one and it may be used; else none."""
+    if target.program is None or not known:
+        return []
+    key = wisdom.key_of(target.key)
+    of_target = [c for c in known if wisdom.key_of(c) == key and c["algorithm"] != wisdom.LIBRARY[0]]
+    own = wisdom.for_user_operations(target)
+    of_target = [c for c in of_target if target.allows(c["algorithm"]) and own.items() <= c.items()]
+    found = []
+    for size in target.program.sizes:
+        fitting = [c for c in of_target if c.get("from_bytes", 0) <= size <= c.get("to_bytes", inf)]
+        if not fitting:
+            return []
+        found += [fitting[0]] if fitting[0] not in found else []
+    return found
+
+
 def finished_key(target: Target, sizes: Sequence[int]) -> dict:
     key = {**target.key, "emulated": target.ranks_per_node, "sizes": list(sizes)}
     if target.program:  # another recording takes another time
-        asked = {name: value for name, value in asdict(target.program).items() if name != "seconds"}
+        asked = {name: value for name, value in asdict(target.program).items() if name not in TIMES}
         key["program"] = {**asked, "sizes": sorted(target.program.sizes)}
     return {**key, "on": target.on.key} if target.on else key
 

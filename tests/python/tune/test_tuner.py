@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from kumihimo.run.profile.collectives import Form
 from kumihimo.text.errors import Failed
 from kumihimo.tune import bench
 from kumihimo.tune.bench.cases import cases_of_all
-from kumihimo.tune.targets import FIXED_ORDER, Target, usual_ranks
-from kumihimo.tune.tuner import probe
+from kumihimo.tune.foresight import TRIED_BEFORE_RUNS, Foresight
+from kumihimo.tune.targets import FIXED_ORDER, ProgramDemand, Target, usual_ranks
+from kumihimo.tune.tuner import known_choices, probe
 
 SIZES = [2**e for e in range(3, 21)]
 PAIR = Target("allreduce", 2)
@@ -93,6 +95,60 @@ def test_one_size_is_measured_whatever_the_budget(fake, collective):
     assert one.left == target.sizes(SIZES)[1:]
     assert not one.whole
     assert {case.bytes for launch in fake.launched for case in launch} == {target.sizes(SIZES)[0]}
+
+
+DOUBLES = Form("float64", "sum", False)
+LONG = Target("allreduce", 8, program=ProgramDemand((2**22,), 100.0, DOUBLES, call_seconds=3.0))
+
+
+def slow_network(fake):
+    """Where a call takes seconds, as on a testbed."""
+    fake.library = lambda case: 3.0 * case.bytes / 2**22
+    fake.ours = lambda case: {"ring": 0.6, "rotated_rings": 0.9}.get(case.algorithm, 1.5) * case.bytes / 2**22
+    return fake
+
+
+def best_predicted(case, ranks):
+    return {"ring": 0.5, "pairwise": 0.6, "bucket": 0.7}.get(case.algorithm, 2.0)
+
+
+def test_before_whole_runs_the_best_predicted_algorithms_of_long_calls_take_few_launches(fake):
+    tuner = slow_network(fake).tuner(70)
+    (without,) = tuner.tune([LONG], ())
+    assert without.left, "all algorithms of all steps do not fit into this time"
+    fake.launched.clear()
+    tuner = fake.tuner(100)
+    tuner.runs_follow, tuner.foresight = True, Foresight("m", best_predicted, TRIED_BEFORE_RUNS)
+    (outcome,) = tuner.tune([LONG], ())
+    (choice,) = outcome.choices
+    assert choice["algorithm"] == "ring" and not outcome.left
+    assert len(fake.launched) == 2, "one to search, one to judge"
+    assert len(fake.launched[0]) == TRIED_BEFORE_RUNS
+    assert {case.bytes for case in fake.checked} == {2**20}, "a check of shorter vectors"
+
+
+def test_of_a_program_the_one_size_is_that_with_the_most_time(fake):
+    several = replace(LONG, program=replace(LONG.program, sizes=(2**20, 2**20 + 64, 8, 2**12)))
+    tuner = fake.tuner(0.1)
+    assert [o.choices for o in tuner.tune([several], ())] == [[]]
+    one = tuner.one_size(several, ())
+    assert {choice["from_bytes"] for choice in one.choices} == {2**20}
+    assert one.choices[0]["to_bytes"] == 2**20 + 64 and one.left == [8, 2**12]
+
+
+def test_choices_of_an_earlier_tuning_stand_where_they_cover_a_program(fake):
+    (before,) = slow_network(fake).tuner(1000).tune([Target("allreduce", 8)], [2**21, 2**22])
+    fake.launched.clear()
+    for sizes, again in (((2**22,), True), ((2**21, 3 * 2**20), True), ((2**22, 8), False)):
+        tuner = fake.tuner(1000)
+        tuner.known = before.choices
+        (outcome,) = tuner.tune([replace(LONG, program=replace(LONG.program, sizes=sizes))], ())
+        assert outcome.again == again == (not fake.launched)
+        assert not again or {c["algorithm"] for c in outcome.choices} == {"ring"}
+    others = [{**choice, "ranks": 4} for choice in before.choices]
+    assert known_choices(LONG, others) == []
+    assert known_choices(LONG, [{**choice, "algorithm": "library"} for choice in before.choices]) == []
+    assert known_choices(Target("allreduce", 8), before.choices) == [], "a usual question asks for all sizes"
 
 
 @pytest.mark.parametrize("budget", [60, 120])

@@ -145,7 +145,7 @@ class Late:
 class Collectives:
     """Of a program. `seconds`: of all its ranks together, as all times here; `ranks`: that are in the profile, of
     `expected`. `library`: the path of the MPI library, if known; `srun_mpi`: --mpi of the srun that started the ranks,
-    None where another launcher did."""
+    None where another launcher did. `message_bytes`: that ranks send to single others."""
 
     mpi: str
     program: str
@@ -158,6 +158,7 @@ class Collectives:
     others: Counter = field(default_factory=Counter)  # seconds of collectives that are no Use, by reason
     library: str = ""
     srun_mpi: str | None = None
+    message_bytes: int = 0
 
     def share(self, seconds: float) -> float:
         return seconds / self.seconds if self.seconds else 0.0
@@ -212,12 +213,13 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
     known = _calls()
     uses: dict[tuple, Use] = {}
     late: dict[tuple, Late] = {}
-    hosts, seconds, count = set(), 0.0, 0
+    hosts, seconds, count, message_bytes = set(), 0.0, 0, 0
     others: Counter = Counter()
     for rank in ranks:
         count += 1
         hosts.add(rank.get("host", ""))
         seconds += rank["seconds"]
+        message_bytes += sum(sent + one_sided for _, _, sent, _, one_sided in rank["partners"])
         sites = [call_sites.as_recorded(site) for site in rank["sites"]]
         times: dict[tuple, list[float]] = {}  # at each call site: in all, waiting
         for row in rank["calls"]:
@@ -262,4 +264,5 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
         others,
         header.get("library") or "",
         header.get("srun_mpi"),
+        message_bytes,
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kumihimo import pages
+from kumihimo import _machine, pages
+from kumihimo.network import link_loads
 from kumihimo.run.profile.collectives import Collectives
 from kumihimo.run.profile.summary import class_text
 from kumihimo.text import files
@@ -16,7 +17,16 @@ USES = ("collective", "ranks>", "size", "calls>", "most at", "time>", "transferr
 CHOICES = ("collective", "ranks>", "from>", "to>", "algorithm", "ratio in the loop>")
 
 
-def write(path: Path, found: dict, profile: Collectives | None) -> None:
+WITHOUT, WITH = "without", "with"  # the choices
+
+
+def write(
+    path: Path,
+    found: dict,
+    profile: Collectives | None,
+    links: tuple[_machine.Machine, link_loads.Loads] | None = None,
+) -> None:
+    """`links`: of a testbed, and the bytes of each in a run WITHOUT the choices and WITH them."""
     about = pages.markup("<code>{}</code>", found["program"])
     if profile:
         about += f", {seconds_text(profile.seconds / max(1, profile.ranks))} on {counted(profile.ranks, 'rank')}"
@@ -24,6 +34,8 @@ def write(path: Path, found: dict, profile: Collectives | None) -> None:
     for title, kept in (("What was changed", True), ("Tried and not kept", False)):
         rows = [cells_of(each) for at, each in enumerate(found["candidates"]) if (at in found["kept"]) == kept]
         parts.append(pages.PageSection(title, [pages.PageTable(CHOICES, rows)]))
+    if links:
+        parts.append(pages.PageSection("Bytes on each link", list(loads_of(*links)), "Links"))
     parts.append(pages.PageSection("What else would help", [pages.BulletList(found["advice"])]))
     files.write_whole(path, pages.page("kumihimo optimise", parts, about=about))
 
@@ -41,6 +53,16 @@ def gain(found: dict) -> Iterator[pages.PagePart]:
     uses = "Predicted from the profile: {}. <code>kumihimo run</code> uses the choices: <code>{}</code>"
     yield pages.Prose(pages.markup(uses, predicted, found["wisdom"]))
     yield pages.ChartGroup([turns(found["pairs"])], name="pairs")
+
+
+def loads_of(machine: _machine.Machine, loads: link_loads.Loads) -> Iterator[pages.PagePart]:
+    """Both runs side by side, as the counters of the testbed have them."""
+    titles = {name: f"measured in a run {name} the choices" for name in (WITHOUT, WITH)}
+    loads = {name: loads[name] for name in titles}
+    yield from link_loads.pictures(machine, loads, titles, "runs")
+    yield link_loads.sorted_loads(loads, titles)
+    columns = [f"{what}, {name}>" for what in ("busiest", "mean") for name in titles]
+    yield link_loads.classes(machine, loads, columns, "Bytes of data, without headers, in the last pair of runs.")
 
 
 def turns(pairs: Sequence[Sequence[float]]) -> pages.DotChart:
@@ -61,7 +83,7 @@ def where(profile: Collectives) -> Iterator[pages.PagePart]:
     shares = {"waiting": waiting, "transferring": transferring, "all else": max(0.0, 1 - waiting - transferring)}
     colours = ("s1", "s0", "s10")
     bars = [pages.ChartBar(name, [part], c, share_text(part)) for c, (name, part) in zip(colours, shares.items())]
-    yield pages.ChartGroup([pages.BarChart("", "share of the time of all ranks", bars, "share")])
+    yield pages.ChartGroup([pages.BarChart("", "share of the time of all ranks", bars, "share")], name="shares")
     yield pages.Prose("""Waiting for late ranks and transferring are of blocking collectives. Algorithms change the
         transfer alone.""")
     rows = [

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from kumihimo.text.errors import OutOfTime
-from kumihimo.tune.optimise.turns import LOOKS, Search, in_order
+from kumihimo.tune.optimise.turns import FAR_PAIRS, LOOKS, Search, Turns, in_order
 
 
 class Runs:
@@ -69,12 +69,36 @@ def test_more_pairs_are_run_until_a_small_gain_shows():
     assert len(kept.pairs) in LOOKS[1:]
 
 
-def test_without_time_nothing_is_kept():
-    runs = Runs([0.5], most=LOOKS[0] - 1)
+@pytest.mark.parametrize(
+    ("factor", "pairs", "kept"),
+    [(0.8, LOOKS[0] - 1, False), (0.5, FAR_PAIRS - 1, False), (0.5, FAR_PAIRS, True), (0.5, LOOKS[0] - 1, True)],
+)
+def test_without_time_for_six_pairs_only_what_is_far_faster_is_kept(factor, pairs, kept):
+    runs = Runs([factor], most=pairs)
     search = Search(runs)
-    assert search.kept(runs.all) is None
+    assert (search.kept(runs.all) is not None) == kept
     assert search.out_of_time
     assert len(search.all_turns) == 1
+
+
+def test_few_pairs_show_nothing_where_runs_differ_as_much_as_the_gain():
+    """Each run with the choices is faster than each without, by half and more."""
+    times = [(0.5, 1.2), (0.3, 2.0), (0.5, 1.3)]
+    assert not Turns((0,), times).far_faster
+    assert Turns((0,), [(0.5, 1.2), (0.4, 1.4), (0.5, 1.3)]).far_faster
+    assert not Turns((0,), [(0.5, 1.2), (0.4, 1.4), (0.5, 1.3)], is_part=True).far_faster
+
+
+@pytest.mark.parametrize("pairs", range(FAR_PAIRS, LOOKS[0]))
+def test_few_pairs_of_equal_runs_hardly_ever_show_a_gain(pairs):
+    """Of runs with two speeds, which is the worst that was found."""
+    chance = random.Random(1)
+
+    def equal() -> tuple[float, float]:
+        return tuple(1 + (chance.random() < 0.5) + 0.05 * chance.gauss(0, 1) for _ in range(2))
+
+    shown = sum(Turns((0,), [equal() for _ in range(pairs)]).far_faster for _ in range(3000))
+    assert shown <= 0.02 * 3000
 
 
 def test_the_most_gain_comes_first():

@@ -6,14 +6,18 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from kumihimo.cli import optimise, tune
 from kumihimo.run.profile.collectives import Collectives, Form, Use
+from kumihimo.testbed import machine_file
+from kumihimo.testbed.counters import LinkCount, LinkReading
 from kumihimo.text.errors import Failed, OutOfTime
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import BudgetClock
+from kumihimo.tune.optimise import page
 from kumihimo.tune.optimise.program_runs import JudgedRun, OptimisedProgram
 
 CHOICE = {"collective": "allreduce", "ranks": 2, "algorithm": "ring", "parameters": {}, "from_bytes": 8, "to_bytes": 64}
@@ -82,14 +86,56 @@ def test_a_gain_that_runs_cannot_show_is_not_looked_for(work, monkeypatch, high,
     made = work({})
     made.program = replace(made.program, metric=metric and re.compile(metric))
     made.journal.keep("record", [({}, {"seconds": 0.1})])
-    gain = {"share": high / 2, "low": 0.0, "high": high}
-    found = {"profile": {"predicted_gain": gain}, "results": [CHOICE], "interrupted": False, "left_to_the_library": []}
-    monkeypatch.setattr(tune, "of_program", lambda *_: found)
+    monkeypatch.setattr(tune, "of_program", lambda *_: found_by_tuning(high))
     assert bool(made.tuned()) == tried
     assert bool(made.why_nothing) != tried
 
 
-@pytest.mark.parametrize(("spent", "told"), [(90.0, "10 s are left"), (120.0, "no time is left")])
+def found_by_tuning(high: float, low: float = 0.0, left: tuple = ()) -> dict:
+    """What `tune` finds for a program of 10 s."""
+    gain = {"share": (low + high) / 2, "low": low, "high": high}
+    profile = {"predicted_gain": gain, "seconds": 10.0}
+    found = {"profile": profile, "results": [CHOICE], "interrupted": False, "measured_before": []}
+    return {**found, "left_to_the_library": list(left)}
+
+
+def test_the_same_command_again_goes_on_with_the_runs_of_the_same_candidates(work, monkeypatch):
+    """Though another tuning would measure other times; with a larger budget it may find other candidates."""
+    made = work({"run-with-choices": [b"1"], "run-without": [b"1"]})
+    made.pair_seconds = 26.0
+    monkeypatch.setattr(tune, "of_program", lambda *_: found_by_tuning(0.9, low=0.5))
+    made.candidates = made.tuned()
+    assert made.pair_seconds == 21.0, "the run with the choices is expected to take half of its 10 s"
+    made.pair((0,), 0)
+    again = work({})
+    again.journal, again.pair_seconds = made.journal, 26.0
+    monkeypatch.setattr(tune, "of_program", None)
+    assert again.tuned() == made.candidates and again.pair_seconds == 21.0
+    again.candidates = [{**CHOICE, "ratio": 0.3, "measured": []}]
+    assert again.pair((0,), 0) == (1.0, 2.0) and again.names == []
+    again.clock = BudgetClock(200)
+    monkeypatch.setattr(tune, "of_program", lambda *_: found_by_tuning(0.9))
+    assert again.tuned() == [CHOICE]
+
+
+def test_choices_that_run_uses_now_are_tried_before_any_is_measured(work, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    made, asked = work({}), []
+    made.pair_seconds = 1.0
+    monkeypatch.setattr(tune, "of_program", lambda command, *_: asked.append(command) or found_by_tuning(0.9))
+    monkeypatch.setattr(optimise.wisdom, "existing", lambda path, mpi: {"choices": [CHOICE]} if path == usual else None)
+    usual = optimise.wisdom.usual_path("an MPI")
+    made.tuned_now()
+    made.fresh = True
+    made.tuned_now()
+    assert [list(each.known) for each in asked] == [[CHOICE], []]
+    assert all(each.runs_follow for each in asked)
+
+
+@pytest.mark.parametrize(
+    ("spent", "told"),
+    [(90.0, r"3 pairs of runs take 150 s, .*10 s are left; give --budget \d+m"), (120.0, "no time is left")],
+)
 def test_a_budget_that_is_too_short_is_one_sentence(work, spent, told):
     made = work({})
     made.pair_seconds = 50.0
@@ -111,3 +157,33 @@ def test_a_budget_that_is_too_short_is_one_sentence(work, spent, told):
     )
     with pytest.raises(Failed, match=told):
         made.tuned()
+
+
+def test_the_page_shows_what_links_carried_without_the_choices_and_with_them(work, monkeypatch, tmp_path):
+    machine = machine_file.of_shape("2x2")
+    links = [row[0] for row in machine.links]
+    readings = iter(range(4))  # before and after each run
+
+    def now(testbed):
+        reading = next(readings)
+        return LinkReading(0.0, {link: LinkCount(bytes=1000 * reading * (link + 1)) for link in links})
+
+    monkeypatch.setattr(optimise.counters, "now", now)
+    made = work({"run-with-choices": [b"1"], "run-without": [b"1"]})
+    made.testbed = SimpleNamespace(plan=SimpleNamespace(described=machine))
+    made.pair((0,), 0)
+    assert made.link_bytes == {name: [1000 * (link + 1) for link in links] for name in ("with", "without")}
+    again = work({})
+    again.journal = made.journal
+    again.pair((0,), 0)
+    assert again.link_bytes == made.link_bytes, "what was run is not run again"
+    parts = list(page.loads_of(machine, made.link_bytes))
+    assert [type(part).__name__ for part in parts[:2]] == ["Prose", "TorusScene"]
+    titles = [layer.label for layer in parts[1].layers]
+    assert titles == [f"measured in a run {name} the choices" for name in ("without", "with")]
+    made.told = {**found_by_tuning(0.9)["profile"], "program": "a-1"}
+    file = tmp_path / "page.html"
+    page.write(
+        file, {**made.found(), "nothing_to_gain": "no time", "candidates": []}, made.profile, (machine, made.link_bytes)
+    )
+    assert "measured in a run without the choices" in file.read_text(encoding="utf-8")
