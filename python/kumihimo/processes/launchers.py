@@ -65,8 +65,7 @@ class OpenMpiRun(RankLauncher):
         return {}
 
     def with_variables(self, given: Mapping[str, str], arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-        """Variables by -x, for each program of the line: a collective of some ranks that are hooked and some that are not would
-        never fit together."""
+        """Variables by -x, for each program of the line: hooked ranks and others never fit together."""
         words = [part for name, value in given.items() for part in ("-x", f"{name}={value}")]
         return to_each_program(words, arguments), {}
 
@@ -123,7 +122,7 @@ def of(path: Path, family: str) -> RankLauncher:
 
 @dataclass(frozen=True)
 class LauncherChoice:
-    """The launcher of the ranks, by the user's words: `srun --mpi=pmix`. `scheduler`: None for the MPI library's own."""
+    """The launcher by the user's words: `srun --mpi=pmix`. `scheduler`: None for the MPI library's own."""
 
     scheduler: RankLauncher | None
     options: tuple[str, ...] = ()
