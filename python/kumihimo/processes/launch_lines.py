@@ -14,7 +14,8 @@ SRUN = "srun"
 FLUX, FLUX_STARTS = "flux", ("run", "submit", "alloc", "batch")  # and its subcommands that name a program
 OTHER_LAUNCHERS = (SRUN, "aprun", "jsrun", FLUX, "prun")  # of batch systems
 # Programs that start the one which their arguments name.
-WRAPPERS = ("env", "time", "nice", "ionice", "nohup", "stdbuf", "timeout", "numactl", "taskset", "setarch", "chrt")
+WRAPPERS: tuple[str, ...] = ("env", "time", "nice", "ionice", "nohup", "stdbuf", "timeout", "numactl", "taskset")
+WRAPPERS += ("setarch", "chrt")
 WRAPPERS += ("valgrind", "perf", "strace", "ltrace", "gdb", "singularity", "apptainer")
 
 
@@ -209,8 +210,8 @@ def option_at(words: list[str], place: int, is_srun: bool) -> tuple[str, str | N
     if equals:
         return name, value, 0
     if is_srun and not word.startswith("--") and len(name) > 1:  # -n4, -lun4
-        flags = re.match(f"[{''.join(flag for flag in SRUN_FLAGS if len(flag) == 1)}]*", name)
-        rest = name[flags.end() :].lstrip("0123456789")  # -K and -I may have a number
+        flags = "".join(flag for flag in SRUN_FLAGS if len(flag) == 1)
+        rest = name.lstrip(flags).lstrip("0123456789")  # -K and -I may have a number
         return rest[:1], rest[1:] or None, int(len(rest) == 1)
     if glued := re.fullmatch(r"(n|np)(\d+)", name):
         return glued[1], glued[2], 0

@@ -187,9 +187,9 @@ def own(wanted: str | None) -> Installation:
         )
     prefix = Path(wanted)
     for family in LAUNCHERS:
-        installation = under_prefix(family, prefix)
-        if installation:
-            return installation
+        found = under_prefix(family, prefix)
+        if found:
+            return found
     raise wrong_value(
         "--mpi must be openmpi, mpich or the prefix of an MPI library (a folder with bin/mpiexec and lib/libmpi.so.*)",
         f"{wanted!r}" + ("" if prefix.is_dir() else ", which is not a folder"),
