@@ -2,7 +2,7 @@
 self := $(strip $(MAKEFILE_LIST))
 root := $(shell dirname -- "$(self)")
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long test-asan test-tsan demo bench suites docs dist lint format clean
+.PHONY: help build test test-long test-asan test-tsan demo bench suites docs dist lint format clean test-slurm
 
 help:
 	@echo "make build      release build; afterwards .venv/bin/kumihimo works"
@@ -11,6 +11,7 @@ help:
 	@echo "make test SINCE=main  tests that the change since main can reach (minutes for one layer)"
 	@echo "make test-long  the long tests and both sanitizers"
 	@echo "make test-asan  the C++ tests under the address and undefined-behaviour sanitizers (test-tsan: threads)"
+	@echo "make test-slurm the tests in a private Slurm of four nodes, which it installs (root)"
 	@echo "make bench      benchmarks and the peers they compare with"
 	@echo "make suites     external test suites, with and without the interposer (hours)"
 	@echo "make docs       the documentation site in build/site"
@@ -20,7 +21,7 @@ help:
 	@echo "make clean      remove what was built (.venv too)"
 	@echo "JOBS=n limits the processes of a build; KUMIHIMO_PYTHON=path names the Python to use."
 
-build test test-long demo bench suites docs dist lint format clean:
+build test test-long test-slurm demo bench suites docs dist lint format clean:
 	@"$(root)/scripts/$@"
 
 test-asan test-tsan:

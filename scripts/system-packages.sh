@@ -122,6 +122,13 @@ packages_of_bench() {
   pkg-config --exists PETSc 2>/dev/null || want libpetsc-real-dev
 }
 
+packages_of_slurm() {
+  local row
+  for row in munge=munged slurmctld=slurmctld slurmd=slurmd slurm-client=srun; do
+    PATH=$PATH:/usr/sbin:/sbin has "${row#*=}" || need "${row%%=*}"
+  done
+}
+
 packages_of_lint() { :; }
 packages_of_dist() { has dh || want debhelper; } # a test builds the Debian package
 packages_of_fuzz() { has clang++ || need clang; packages_of_tsan; } # the same OpenMP runtime

@@ -10,7 +10,6 @@
 #include "../stay_on_processor.h"
 
 #include <mpi.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,21 +24,22 @@ static double now(void) {
   return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
+static int ascending(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
   return x < y ? -1 : x > y;
 }
 
 static double resident_bytes(void) {
   long pages = 0, resident = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   if (!file || fscanf(file, "%ld %ld", &pages, &resident) != 2) exit(1);
   fclose(file);
   return resident * 4096.0;
 }
 
-static void tell(const char *call, long bytes, double seconds) {
-  if (rank == 0) printf("{\"call\": \"%s\", \"bytes\": %ld, \"seconds\": %.9g}\n", call, bytes, seconds), fflush(stdout);
+static void tell(const char* call, long bytes, double seconds) {
+  if (rank == 0)
+    printf("{\"call\": \"%s\", \"bytes\": %ld, \"seconds\": %.9g}\n", call, bytes, seconds), fflush(stdout);
 }
 
 /* What is measured: one call with its buffers ready. */
@@ -71,7 +71,7 @@ static double batch(body call, int calls) {
   return most;
 }
 
-static void measure(const char *name, long bytes, body call, double batch_seconds) {
+static void measure(const char* name, long bytes, body call, double batch_seconds) {
   double seconds[batches];
   for (int i = 0; i < 3; ++i) call(); /* what a first call makes is not measured */
   const double one = batch(call, 10);
@@ -113,8 +113,8 @@ static void rate(void) {
   tell("program", 2750, seconds[2]);
 }
 
-int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "sweep";
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "sweep";
   const double begin = now();
   MPI_Init(&argc, &argv);
   double mine = now() - begin, init = 0;

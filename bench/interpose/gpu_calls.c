@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   void* driver = argc > 1 ? dlopen(argv[1], RTLD_LAZY) : 0;
-  void* context; int gpu;
+  void* context;
+  int gpu;
   double query = 0;
   if (driver) {
     ((int (*)(unsigned))dlsym(driver, "cuInit"))(0);
@@ -27,7 +28,9 @@ int main(int argc, char** argv) {
     ((int (*)(void**, int))dlsym(driver, "cuDevicePrimaryCtxRetain"))(&context, gpu);
     ((int (*)(void*))dlsym(driver, "cuCtxSetCurrent"))(context);
     int (*ask)(unsigned, const int*, void**, unsigned long long) = dlsym(driver, "cuPointerGetAttributes");
-    int what[2] = {2, 8}; unsigned a, b; void* v[2] = {&a, &b};
+    int what[2] = {2, 8};
+    unsigned a, b;
+    void* v[2] = {&a, &b};
     double begin = MPI_Wtime();
     for (int i = 0; i < 200000; ++i) ask(2, what, v, (unsigned long long)&query);
     query = (MPI_Wtime() - begin) / 200000 * 1e9;
@@ -36,6 +39,8 @@ int main(int argc, char** argv) {
   time_of(20000);
   for (int i = 0; i < 21; ++i) t[i] = time_of(5000);
   qsort(t, 21, sizeof *t, by);
-  if (!rank) printf("driver %d: allreduce of 8 B: median %.3f us (%.3f to %.3f), question %.0f ns\n", driver != 0, t[10], t[5], t[15], query);
+  if (!rank)
+    printf("driver %d: allreduce of 8 B: median %.3f us (%.3f to %.3f), question %.0f ns\n", driver != 0, t[10], t[5],
+           t[15], query);
   MPI_Finalize();
 }

@@ -4,7 +4,6 @@
  *
  * Prints the iterations and the relative residual; exits with 1 if that is above 1e-8. */
 #include <HYPRE_struct_ls.h>
-
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "../stay_on_processor.h"
 
 #include <mpi.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -55,7 +54,7 @@ static void several(void) {
   flush();
 }
 
-static void measure(const char *name, void (*body)(void), int calls_of_body) {
+static void measure(const char* name, void (*body)(void), int calls_of_body) {
   const int rounds = 600 / calls_of_body;
   double shortest = 1e9;
   for (int i = 0; i < 300; ++i) body();
@@ -69,12 +68,12 @@ static void measure(const char *name, void (*body)(void), int calls_of_body) {
   if (rank == 0) printf("{\"call\": \"%s\", \"ns\": %.2f}\n", name, shortest), fflush(stdout);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   stay_on_processor(rank);
-  double *base;
+  double* base;
   MPI_Win_allocate(sizeof in, sizeof *in, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
   MPI_Win_lock_all(0, window);
   measure("MPI_Win_flush_local_all", flush, 1);

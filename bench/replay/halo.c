@@ -9,18 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static double *field(long rows, long columns, double value) {
-  double *made = malloc(sizeof(double) * (size_t)(rows + 2) * (size_t)columns);
+static double* field(long rows, long columns, double value) {
+  double* made = malloc(sizeof(double) * (size_t)(rows + 2) * (size_t)columns);
   if (!made) MPI_Abort(MPI_COMM_WORLD, 1);
   for (long i = 0; i < (rows + 2) * columns; ++i) made[i] = value;
   return made;
 }
 
-static double sweep(const double *from, double *to, long rows, long columns) {
+static double sweep(const double* from, double* to, long rows, long columns) {
   double change = 0;
   for (long i = 1; i <= rows; ++i)
     for (long j = 1; j < columns - 1; ++j) {
-      const double *at = from + i * columns + j;
+      const double* at = from + i * columns + j;
       const double next = 0.25 * (at[-1] + at[1] + at[-columns] + at[columns]);
       change += (next - *at) * (next - *at);
       to[i * columns + j] = next;
@@ -28,7 +28,7 @@ static double sweep(const double *from, double *to, long rows, long columns) {
   return change;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
     mine[0] = sweep(from, to, rows, columns);
     MPI_Allreduce(mine, all, (int)summed, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    double *const swapped = from;
+    double* const swapped = from;
     from = to, to = swapped;
   }
   MPI_Barrier(MPI_COMM_WORLD);

@@ -1,5 +1,6 @@
-/* One MPI_Allreduce of doubles under SimGrid's SMPI, or none if the bytes are 0: prints the simulated seconds (the slowest
- * rank's) from rank 0, or fails where an element is wrong. The values are small integers, so that every order of summation is exact. */
+/* One MPI_Allreduce of doubles under SimGrid's SMPI, or none if the bytes are 0: prints the simulated seconds (the
+ * slowest rank's) from rank 0, or fails where an element is wrong. The values are small integers, so that every order
+ * of summation is exact. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Plays the messages of an expanded schedule under SimGrid's SMPI: prints the simulated seconds (the slowest rank's) from
- * rank 0. `steps FOLDER` reads the program of its rank from FOLDER/<rank>, a line each:
+/* Plays the messages of an expanded schedule under SimGrid's SMPI: prints the simulated seconds (the slowest rank's)
+ * from rank 0. `steps FOLDER` reads the program of its rank from FOLDER/<rank>, a line each:
  *
  *   task N DEPENDENCY...   begins once those tasks of this rank are over; numbers count up from 0
  *   round                  its messages begin together, once those of the task's round before are over
@@ -13,8 +13,13 @@
 #include <string.h>
 
 enum { send_step, receive_step };
-typedef struct { int kind, peer, bytes, tag, round, task; } Step; /* round: counted over the rank's whole program */
-typedef struct { int first, end, under_way, waits, over; int* dependencies; } Task; /* first, end: of its steps */
+typedef struct {
+  int kind, peer, bytes, tag, round, task;
+} Step; /* round: counted over the rank's whole program */
+typedef struct {
+  int first, end, under_way, waits, over;
+  int* dependencies;
+} Task; /* first, end: of its steps */
 
 static Step* steps;
 static Task* tasks;
@@ -92,7 +97,8 @@ int main(int argc, char** argv) {
           --left;
           continue;
         }
-        for (const int round = mine[task->first].round; task->first < task->end && mine[task->first].round == round; ++task->first) {
+        for (const int round = mine[task->first].round; task->first < task->end && mine[task->first].round == round;
+             ++task->first) {
           const Step* step = &mine[task->first];
           if (step->kind == send_step)
             MPI_Isend(buffer, step->bytes, MPI_BYTE, step->peer, step->tag, MPI_COMM_WORLD, &requests[pending]);

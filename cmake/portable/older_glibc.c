@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-// glibc 2.35 gave hypot a second version, which rounds better; a program linked there asks for it. With -Wl,--wrap=hypot
-// it asks for the first version, which all have.
+// glibc 2.35 gave hypot a second version, which rounds better; a program linked there asks for it. With
+// -Wl,--wrap=hypot it asks for the first version, which all have.
 #if defined(__x86_64__)
 __asm__(".symver first_hypot, hypot@GLIBC_2.2.5");
 #elif defined(__aarch64__)

@@ -13,16 +13,16 @@
      ... kumihimo_fft_backward(plan, spectrum, grid);
      kumihimo_fft_destroy(plan);
 
-   Each rank has a box of the grid and a box of the spectrum as dense arrays of doubles; the last axis, z, is contiguous.
-   Bands follow each other. Forward is sum over r of g[r] exp(-2 pi i k r / n), backward has the other sign. No factor is
-   applied: back and forth multiplies by the number of points. Of a real grid the spectrum has the frequencies 0 to
-   nz / 2 along z; the others are their conjugates. A complex number is two doubles: double _Complex, fftw_complex,
-   std::complex<double>.
+   Each rank has a box of the grid and a box of the spectrum as dense arrays of doubles; the last axis, z, is
+   contiguous. Bands follow each other. Forward is sum over r of g[r] exp(-2 pi i k r / n), backward has the other sign.
+   No factor is applied: back and forth multiplies by the number of points. Of a real grid the spectrum has the
+   frequencies 0 to nz / 2 along z; the others are their conjugates. A complex number is two doubles: double _Complex,
+   fftw_complex, std::complex<double>.
 
-   Functions that return an int return 0, or 1 after an error; kumihimo_fft_error() says which. Create, forward, backward
-   and destroy are collective. After an error of create the plan is NULL; after one of forward or backward, destroy is
-   the only call for it. FFTW's time limit for plans (fftw_set_timelimit) is of the whole process: create sets it, and
-   leaves none. */
+   Functions that return an int return 0, or 1 after an error; kumihimo_fft_error() says which. Create, forward,
+   backward and destroy are collective. After an error of create the plan is NULL; after one of forward or backward,
+   destroy is the only call for it. FFTW's time limit for plans (fftw_set_timelimit) is of the whole process: create
+   sets it, and leaves none. */
 #ifndef KUMIHIMO_FFT_H
 #define KUMIHIMO_FFT_H
 

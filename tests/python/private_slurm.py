@@ -1,7 +1,8 @@
 """A Slurm for the tests, which nobody else uses: munged, slurmctld and slurmd with files in one folder.
 
 It has one node, or several. Then each slurmd has a port of its own and runs in a namespace in which this machine has
-the node's name, so slurmd need not be built for several nodes on one machine (--enable-multiple-slurmd).
+the node's name, so slurmd need not be built for several nodes on one machine (--enable-multiple-slurmd). There, too,
+each has a folder of its own for PMIx: its plugin gives the folder of a job step the same name on all nodes.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-import named_nodes
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 CPUS = 4  # that the node claims to have
@@ -42,8 +41,10 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 JobAcctGatherType=jobacct_gather/none
+JobRequeue=1
 ReturnToService=2
 SchedulerParameters=sched_interval=1,bf_interval=1
+{topology}
 {nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
@@ -51,12 +52,28 @@ NODE = "NodeName={name} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} State=UNKNOWN
 
 
 def lacking() -> str:
-    """Why there can be none of one node here; empty if there can."""
+    """Why there can be none of one node here; empty if there can. Where KUMIHIMO_REQUIRE_SLURM is set (make test-slurm)
+    a reason is a failure."""
+    reason = _lacking()
+    if reason and os.environ.get("KUMIHIMO_REQUIRE_SLURM"):
+        raise RuntimeError(f"make test-slurm needs Slurm: {reason}")
+    return reason
+
+
+def _lacking() -> str:
     path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
     absent = [name for name in (*DAEMONS, "srun", "salloc") if shutil.which(name, path=path) is None]
     if absent:
         return f"no {', '.join(absent)} on this machine (Debian: slurm-wlm)"
     return "" if os.geteuid() == 0 else "slurmd needs root"
+
+
+def on(name: str, pmix: Path) -> list[str]:
+    """The beginning of the line of a slurmd, whose folder `pmix` is its own; of a single node: nothing."""
+    if not name:
+        return []
+    script = 'hostname "$0" && mount -t tmpfs none "$1" && shift && exec "$@"'
+    return ["unshare", "--uts", "--mount", "sh", "-c", script, name, str(pmix)]
 
 
 def free_ports(number: int) -> list[int]:
@@ -68,11 +85,13 @@ def free_ports(number: int) -> list[int]:
 
 
 @contextlib.contextmanager
-def running(folder: Path, nodes: Sequence[str] = ()) -> Iterator[Path]:
-    """Its slurm.conf. `nodes`: their names; by default one, as this machine is called. Raises RuntimeError, with what
-    the daemons wrote, where it does not start."""
-    for name in ("state", "munge"):
+def running(folder: Path, nodes: Sequence[str] = (), topology: str = "") -> Iterator[Path]:
+    """Its slurm.conf. `nodes`: their names; by default one, as this machine is called. `topology`: the text of a
+    topology.conf. Raises RuntimeError, with what the daemons wrote, where it does not start."""
+    for name in ("state", "munge", "pmix"):
         (folder / name).mkdir(mode=0o700)
+    (folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={folder}/pmix\n", encoding="utf-8")
+    (folder / "topology.conf").write_text(topology, encoding="utf-8")
     key = folder / "munge" / "key"
     key.write_bytes(os.urandom(1024))
     key.chmod(0o400)
@@ -82,7 +101,12 @@ def running(folder: Path, nodes: Sequence[str] = ()) -> Iterator[Path]:
     configuration = folder / "slurm.conf"
     configuration.write_text(
         CONFIGURATION.format(
-            folder=folder, host=host, user="root", control_port=control_port, nodes="\n".join(of_nodes)
+            folder=folder,
+            host=host,
+            user="root",
+            control_port=control_port,
+            topology="TopologyPlugin=topology/tree" if topology else "",
+            nodes="\n".join(of_nodes),
         ),
         encoding="utf-8",
     )
@@ -93,7 +117,7 @@ def running(folder: Path, nodes: Sequence[str] = ()) -> Iterator[Path]:
     lines = (
         ["munged", "--foreground", "--force", f"--key-file={key}", *munged],
         ["slurmctld", "-D", "-f", configuration],
-        *([*(named_nodes.on(name) if name else ()), "slurmd", "-D", "-f", configuration] for name in nodes or [""]),
+        *([*on(name, folder / "pmix"), "slurmd", "-D", "-f", configuration] for name in nodes or [""]),
     )
     path = os.pathsep.join((os.environ["PATH"], "/usr/sbin", "/sbin"))
     environment = {**os.environ, "PATH": path, "SLURM_CONF": str(configuration)}

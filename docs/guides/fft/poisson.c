@@ -1,10 +1,9 @@
 /* Solves -(d2/dx2 + d2/dy2 + d2/dz2) u = f in a periodic box of length 2 pi: u's coefficient is f's over k squared. */
 #include <complex.h>
+#include <kumihimo/fft.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <kumihimo/fft.h>
 
 static const int64_t points[3] = {48, 40, 36};
 

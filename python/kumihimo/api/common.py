@@ -1,4 +1,4 @@
-"""What the functions of the library share: sizes, counts of progress, sequences of results."""
+"""Shared by the functions of the library: sizes, counts of progress, sequences of results."""
 
 from __future__ import annotations
 

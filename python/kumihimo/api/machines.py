@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JobOptions:
-    """What was asked of a job, by the names of the options of `kumihimo simulate`."""
+    """The request for a job, by the names of the options of `kumihimo simulate`."""
 
     shape: str | None = None  # None here and below: it was not asked for
     ranks: int | None = None
@@ -167,7 +167,7 @@ class Job:
 
     @property
     def shape(self) -> str:
-        """Of its nodes, as `Machine.job()` takes it."""
+        """Shape of its nodes, as `Machine.job()` takes it."""
         return Machine.of(self.native.machine).shape
 
     @property

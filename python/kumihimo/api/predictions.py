@@ -159,7 +159,7 @@ def simulate(
 
 
 def options_of(job: Job | None, ranks: int | None) -> dict[str, Any]:
-    """What a job asks for, as options of the request."""
+    """The options of a request that a job stands for."""
     if job is None:
         return {"ranks": ranks}
     if ranks is not None:

@@ -93,7 +93,7 @@ def members_of(of: type) -> Iterator[tuple[str, object]]:
 
 
 def comments_of(of: type) -> dict[str, str]:
-    """What stands behind `#` of each member."""
+    """The comment behind `#` of each member."""
     lines = Path(inspect.getsourcefile(of) or "").read_text(encoding="utf-8").splitlines()
     begin = next(i for i, line in enumerate(lines) if re.match(rf"class {of.__name__}\b", line))
     found: dict[str, str] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 import time
@@ -19,11 +18,10 @@ from kumihimo.processes.interrupts import ending_by_signal, ignoring_signals
 from kumihimo.processes.package_files import program
 from kumihimo.run import launch
 from kumihimo.run.wisdom_reading import folder
-from kumihimo.text.errors import OutOfTime, failed, wrong_value
+from kumihimo.text.errors import OutOfTime, failed
 from kumihimo.tune.bench import under_mpirun
 
 OnObject = Callable[[dict], None]
-LAUNCHERS = ("mpirun", "srun")
 
 
 @dataclass(frozen=True)
@@ -71,19 +69,11 @@ class AppRun:
 
 
 def installation_of(launcher: str | None, wanted: str | None, ranks: Sequence[int]) -> mpi.Installation | None:
-    """The MPI library, if several ranks need one; srun starts the ranks where that is asked for."""
-    if launcher is not None and launcher not in LAUNCHERS:
-        raise wrong_value("--launcher must be mpirun or srun", f"'{launcher}'")
+    """The MPI library, if several ranks need one, with what starts the ranks."""
     if max(ranks) == 1 and launcher is None and wanted is None:
         return None
     place = launcher_environment.place()
-    found = mpi.choose(wanted or (place.family if place else None))
-    if launcher != "srun":
-        return found
-    path = shutil.which("srun")
-    if path is None:
-        raise failed("srun is not in PATH", "", "use --launcher mpirun, or run this command on a node of the cluster")
-    return mpi.Installation(found.family, Path(path), found.library, ())
+    return mpi.choose(wanted or (place.family if place else None), launcher)
 
 
 def run(

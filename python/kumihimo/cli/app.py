@@ -81,7 +81,9 @@ def command(
     most_iterations: option("--max-iterations N", "Limit of iterations [default: the application's].", int) = None,
     threads: option("--threads -t LIST", "Threads of a rank: 2, or 1,2 [default: a share of the processors].") = None,
     ranks: option("--ranks -p LIST", "Number of ranks: 2, or 1,2,4.") = "1",
-    launcher: option("--launcher NAME", "Launcher of the ranks: mpirun or srun [default: mpirun for several].") = None,
+    launcher: option(
+        "--launcher WORDS", "Launcher of the ranks, with options: mpirun, mpiexec, srun, flux [default: the library's]."
+    ) = None,
     library: option(
         "--mpi MPI", "MPI library: openmpi, mpich, or its prefix [default: the first found]; several with commas."
     ) = None,

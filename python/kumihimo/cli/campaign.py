@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -29,12 +30,14 @@ def command(
     workers: option("--workers -j N", "Processes [default: one for each core].", int) = None,
     dry_run: option("--dry-run", "Print the points, without computing them.") = False,
     fresh: option("--fresh", "Compute finished points again, too.") = False,
+    part: option("--part I/N", "Part I of N, from 0, in a database of its own: for a task of a job array.") = None,
     as_json: options.Json = False,
 ) -> int:
     """Compute all predictions of a campaign file, or those that are missing. Without FILE: list those that come with
     kumihimo.
 
     A run that was killed continues when it is started again. Under mpirun or srun, the ranks of the launch compute.
+    Without --part, results of parts that were computed before are taken over.
 
     \b
     Examples:
@@ -52,11 +55,46 @@ def command(
     if dry_run:
         return show_points(campaign, points, as_json)
     out = out or Path(f"{campaign.name}.sqlite")
+    if part is not None:
+        share = CampaignPart.parse(part)
+        points, out = share.of(points), share.path(out)
     asked = CampaignRequest(campaign, points, measured.read(campaign), out, fresh, workers or running.default_workers())
     if running.is_under_launcher():
         with running.ranks() as executor:
             return 0 if executor is None else run(replace(asked, ranks=executor), as_json)
     return run(asked, as_json)
+
+
+@dataclass(frozen=True)
+class CampaignPart:
+    """Every `parts`-th point, from point number `index` on."""
+
+    index: int
+    parts: int
+
+    @staticmethod
+    def parse(text: str) -> CampaignPart:
+        """I/N, as $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT has it."""
+        found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+        index, parts = map(int, found.groups()) if found else (0, 0)
+        if index >= parts:
+            rule = "--part must be I/N with I from 0 to N - 1"
+            raise wrong_value(rule, f"'{text}'", "write --part $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT")
+        return CampaignPart(index, parts)
+
+    def of(self, points: Sequence[tuple[str, Point]]) -> list[tuple[str, Point]]:
+        """Points of one key stay together: they are computed once."""
+        number = {key: at for at, key in enumerate(dict.fromkeys(key for key, _ in points))}
+        return [(key, point) for key, point in points if number[key] % self.parts == self.index]
+
+    def path(self, whole: Path) -> Path:
+        return whole.with_name(f"{whole.stem}.part-{self.index}-of-{self.parts}{whole.suffix}")
+
+
+def paths_of_parts(whole: Path) -> list[Path]:
+    """The databases of parts beside that of the whole."""
+    named = re.compile(rf"{re.escape(whole.stem)}\.part-\d+-of-\d+{re.escape(whole.suffix)}")
+    return sorted(path for path in whole.parent.iterdir() if named.fullmatch(path.name))
 
 
 def shipped() -> dict[str, Path]:
@@ -115,6 +153,8 @@ def run(asked: CampaignRequest, as_json: bool) -> int:
     with Database(asked.out, new=True) as database:
         database.check_is_of(campaign)
         database.set_plan(campaign, asked.points, asked.measured)
+        for path in paths_of_parts(asked.out):
+            database.take_over(path, campaign)
         finished = set() if asked.fresh else database.finished()
         todo = {key: point for key, point in asked.points if key not in finished}
         words = [(key, description.words_of(campaign.options, point)) for key, point in todo.items()]

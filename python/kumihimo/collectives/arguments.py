@@ -272,7 +272,7 @@ def _elements_in(size: int, type_: str) -> int:
 
 
 def about_collective(of: _schedule.Collective) -> dict:
-    """What results tell of the collectives that have it."""
+    """The members of results that only some collectives have."""
     about = {}
     if of.reduces:
         about["operation"] = of.operation

@@ -1,4 +1,4 @@
-"""What a user gives explicitly, on a command line or as arguments of a function, and what of it means nothing."""
+"""Arguments that a user gives explicitly, on a command line or to a function, and which of them mean nothing."""
 
 from __future__ import annotations
 

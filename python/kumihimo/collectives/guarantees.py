@@ -1,4 +1,4 @@
-"""What is promised of the bits of a result, in few words: the registry says it, the verifier tests it."""
+"""Promises about the bits of a result, in few words: the registry says it, the verifier tests it."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Programs:
 
 @dataclass
 class Named:
-    """What a verb's first argument names: an opened file, or a halo exchange, which fits any number of ranks."""
+    """The subject of a verb, its first argument: an opened file, or a halo exchange, which fits any number of ranks."""
 
     text: str
     file: _programs.NamedPrograms | None
@@ -90,7 +90,7 @@ def unchanged(sets: _programs.NamedPrograms) -> Iterator[None]:
 
 
 def verified(programs: Programs) -> ProgramsProof:
-    """What the proof of the programs found."""
+    """The findings of the proof of the programs."""
     check_ranks(programs.space)
     start = time.perf_counter()
     with unchanged(programs.sets):

@@ -1,4 +1,4 @@
-"""What a proof found, as types: of schedules of collectives, and of programs that are no collective."""
+"""Findings of a proof, as types: of schedules of collectives, and of programs that are no collective."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ProofFinding(ResultRecord):
 
     @classmethod
     def of_programs(cls, found: _verify.Finding) -> ProofFinding:
-        """Of programs without a collective: the sentence has the place."""
+        """A finding about programs without a collective: the sentence has the place."""
         return cls(found.check, None, None, None, None, None, None, found.sentence)
 
 

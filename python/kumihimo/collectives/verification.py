@@ -32,7 +32,7 @@ SMALL_COUNTS = (0, 1, 29, 1000)
 
 @dataclass
 class ProofRequest:
-    """What to prove: `algorithm` of `collectives` on each of `places` for each of `counts` elements. The `question`
+    """Asked proofs: `algorithm` of `collectives` on each of `places` for each of `counts` elements. The `question`
     says all else of the collective."""
 
     collectives: list[str]
@@ -54,7 +54,7 @@ class ProofCase:
 
 
 def collectives(algorithm: str = arguments.ALL, irregular: bool = False, of_neighbours: bool = False) -> list[str]:
-    """Those that have this algorithm, or any; those whose blocks may be irregular; those of neighbours."""
+    """The collectives that have this algorithm, or any; those whose blocks may be irregular; those of neighbours."""
     known = [v for v in _collectives.all_variants() if algorithm in (arguments.ALL, v.name)]
     if not known:
         names = sorted({v.name for v in _collectives.all_variants()})
@@ -77,7 +77,7 @@ def request(
     seed: int,
     placed: Wanted | None,
 ) -> ProofRequest:
-    """What a user asks to prove. `collective` None: all that fit the question; `ranks` None: small shapes."""
+    """Make the request of a user. `collective` None: all that fit the question; `ranks` None: small shapes."""
     for name, number, bits in (("--samples", samples, 31), ("--seed", seed, 63)):
         if arguments.within(name, number, bits) < 0:
             raise wrong_value(f"{name} must be at least 0", number)

@@ -18,7 +18,8 @@ from kumihimo.text.errors import did_you_mean, wrong_value
 TRANSFORMATIONS = ("unroll", "align", "simd")
 MOST_TRIPS = 2**62
 FACTORS = {"unroll": 64, "align": 4096, "simd": 64}
-KNOWN = ("precious", "even", "odd", "power of two", "not a power of two", "multiple of 8", "100 to 10000 trips")
+KNOWN: tuple[str, ...] = ("precious", "even", "odd", "power of two", "not a power of two", "multiple of 8")
+KNOWN += ("100 to 10000 trips",)
 KNOWN += (*TRANSFORMATIONS, "tune", "unroll by 4", "align to 64", "simd by 8")
 
 

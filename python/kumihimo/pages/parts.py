@@ -128,7 +128,7 @@ class PageTable(PagePart):
 
 
 class PageChart(PagePart):
-    """What a ChartGroup may have."""
+    """A chart of a ChartGroup."""
 
 
 @dataclass
@@ -272,7 +272,7 @@ class HeatMap(DrawnPart):
 
 @dataclass
 class RankTimeline(DrawnPart):
-    """What each rank does when. A track is of one rank: alternately a place and how many ticks it lasts. Places are
+    """Activities of each rank. A track is of one rank: alternately a place and how many ticks it lasts. Places are
     regions, then sites. `colours`: of each site, -1 for that of all others, None for no calls."""
 
     scripts = ("rows-over-time",)
@@ -288,7 +288,7 @@ class RankTimeline(DrawnPart):
 
 @dataclass
 class TaskTimeline(DrawnPart):
-    """What each thread does when. A track is of one thread: alternately a place in `kinds` and how many ticks it lasts.
+    """Activities of each thread. A track is of one thread: alternately a place in `kinds` and how many ticks it lasts.
     The first two kinds are of threads without work. `ranks`: names of threads beside their tracks, which have room for
     six letters; `threads`: their names in words. `notes`: what each interval is."""
 

@@ -65,7 +65,7 @@ def within(parts: Iterable[PagePart]) -> Iterator[PagePart]:
 
 
 def members(part: object) -> dict:
-    """Of a part or what it is made of, without those that say nothing."""
+    """Members of a part, or of what it is made of, without those that say nothing."""
     values = {each.name: (getattr(part, each.name), each.default) for each in fields(part)}
     known = {name: v for name, (v, default) in values.items() if v or v != default or type(v) in (int, float)}
     return {"kind": part.kind, **known} if isinstance(part, PagePart) else known

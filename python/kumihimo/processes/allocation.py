@@ -1,4 +1,4 @@
-"""What a scheduler gave a job: hosts, and how many ranks each has. Read from the variables of Slurm, PBS and LSF, from
+"""The hosts that a scheduler gave a job, and the ranks of each. Read from the variables of Slurm, PBS and LSF, from
 hostfiles of Open MPI and Hydra, and from host lists."""
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read(text: str, environment: Mapping[str, str]) -> Allocation:
 
 
 def of_environment(environment: Mapping[str, str]) -> Allocation:
-    """That of the testbed that this runs in, or of the scheduler whose job this is."""
+    """The allocation of the testbed that this runs in, or of the scheduler whose job this is."""
     if environment.get(HOSTS):
         return of_hostfile(_file(environment[HOSTS]), f"{HOSTS}={environment[HOSTS]}")
     nodes = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST")
@@ -138,7 +138,7 @@ def placement_on(job: _machine.Job, given: Allocation) -> _placement.Placement |
     if nodes == sorted(nodes):
         return None
     taken: Counter[int] = Counter()
-    lines = []
+    lines: list[str] = []
     for node, ranks in zip(nodes, given.ranks):
         lines += [f"{len(lines) + slot} {node} {taken[node] + slot}" for slot in range(ranks)]
         taken[node] += ranks
@@ -152,10 +152,13 @@ def _named_nodes(machine: _machine.Machine, given: Allocation) -> list[int]:
     for name, node in list(at.items()):
         if short[name.partition(".")[0]] == 1:
             at.setdefault(name.partition(".")[0], node)
-    nodes = [at.get(host, at.get(host.partition(".")[0])) for host in given.hosts]
-    if None in nodes:
-        rule = f"the machine file of {machine.name} does not name this host"
-        raise wrong_value(rule, f"'{given.hosts[nodes.index(None)]}'", "add it to node_names")
+    nodes: list[int] = []
+    for host in given.hosts:
+        found = at.get(host, at.get(host.partition(".")[0]))
+        if found is None:
+            rule = f"the machine file of {machine.name} does not name this host"
+            raise wrong_value(rule, f"'{host}'", "add it to node_names")
+        nodes.append(found)
     return nodes
 
 

@@ -39,22 +39,27 @@ def chunks(
     limit, has_ended = deadline, False
     unread: dict[int, int] = {}  # of the process itself, once it has ended: bytes by file descriptor
     with selectors.DefaultSelector() as selector:
-        for stream in filter(None, (process.stdout, process.stderr)):
+        streams = {stream.fileno(): stream for stream in (process.stdout, process.stderr) if stream}
+        for stream in streams.values():
             selector.register(stream, selectors.EVENT_READ)
         while selector.get_map():
             if not has_ended and process.poll() is not None:  # before the pipes are looked at: all it wrote is in them
                 limit, has_ended = time.monotonic() + LAST_SECONDS, True
-                unread = {fd: bytes_in(fd) for fd in selector.get_map()}
+                unread = {key.fd: bytes_in(key.fd) for key in selector.get_map().values()}
             left = limit - time.monotonic()
             ready = selector.select(max(0.0, min(left, silence)))
             for key, _ in ready:
                 found = os.read(key.fd, MOST_BYTES)
                 unread[key.fd] = unread.get(key.fd, 0) - len(found)
                 if found:
-                    yield key.fileobj, found
+                    yield streams[key.fd], found
                 else:
                     selector.unregister(key.fileobj)
-            if has_ended and (not ready or left <= 0) and all(unread[fd] <= 0 for fd in selector.get_map()):
+            if (
+                has_ended
+                and (not ready or left <= 0)
+                and all(unread[key.fd] <= 0 for key in selector.get_map().values())
+            ):
                 return
             if left <= 0 and process.poll() is None:
                 raise TimedOut
@@ -82,7 +87,7 @@ class StreamLines:
         return [text_of(line) for line in complete]
 
     def last(self) -> list[str]:
-        """What the stream ended with, where that is no whole line."""
+        """The end of the stream, where that is no whole line."""
         rest, self._begun = b"".join(self._begun), []
         return [text_of(rest)] if rest else []
 
@@ -128,7 +133,8 @@ def run(
     stdin. Raises TimedOut after it has ended the command, and OSError if that did not start."""
     with file_of(given) as stdin:
         pipes = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        process = children.start([str(word) for word in command], **pipes, **options)
+        words = [str(word) for word in command]
+        process = children.start(words, **pipes, **options)
     try:
         found = read_all(process, time.monotonic() + seconds)
     finally:
@@ -136,7 +142,7 @@ def run(
             process.kill()
         process.wait()
         close(process)
-    return subprocess.CompletedProcess(command, process.returncode, *map(decoded, found))
+    return subprocess.CompletedProcess(words, process.returncode, *map(decoded, found))
 
 
 def file_of(given: bytes) -> IO[bytes]:

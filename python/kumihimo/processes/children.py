@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
+from typing import Any
 
 PR_SET_PDEATHSIG = 1
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -19,7 +20,7 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _prctl = getattr(ctypes.PyDLL(None), "prctl", None)  # Linux alone has it
 
 
-def start(command: Sequence[str], **options: object) -> subprocess.Popen:
+def start(command: Sequence[str], **options: Any) -> subprocess.Popen:
     """As subprocess.Popen. The child gets SIGTERM when the thread that called this ends. Signals wait until it has
     started: Python drops an exception that a handler raises within its functions around a fork."""
     parent = os.getpid()

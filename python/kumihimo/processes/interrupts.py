@@ -1,4 +1,4 @@
-"""What Ctrl-C, SIGTERM and SIGHUP do: end the process at once while it is still being loaded, become an exception while
+"""Ctrl-C, SIGTERM and SIGHUP: they end the process at once while it is still being loaded, become an exception while
 a job runs, and wait while what a job left is ended."""
 
 from __future__ import annotations

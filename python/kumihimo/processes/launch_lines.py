@@ -11,9 +11,11 @@ from pathlib import Path
 
 MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin
 SRUN = "srun"
-OTHER_LAUNCHERS = (SRUN, "aprun", "jsrun", "flux", "prun")  # of batch systems
+FLUX, FLUX_STARTS = "flux", ("run", "submit", "alloc", "batch")  # and its subcommands that name a program
+OTHER_LAUNCHERS = (SRUN, "aprun", "jsrun", FLUX, "prun")  # of batch systems
 # Programs that start the one which their arguments name.
-WRAPPERS = ("env", "time", "nice", "ionice", "nohup", "stdbuf", "timeout", "numactl", "taskset", "setarch", "chrt")
+WRAPPERS: tuple[str, ...] = ("env", "time", "nice", "ionice", "nohup", "stdbuf", "timeout", "numactl", "taskset")
+WRAPPERS += ("setarch", "chrt")
 WRAPPERS += ("valgrind", "perf", "strace", "ltrace", "gdb", "singularity", "apptainer")
 
 
@@ -150,12 +152,19 @@ def read(command: Sequence[str]) -> LaunchLine:
     for words in chain(command):
         name = Path(words[0]).name
         if is_launcher(name):
-            parts = list(between_colons(words[1:]))
+            parts = list(between_colons(after_subcommand(words[1:]) if name == FLUX else words[1:]))
             found = tuple(program_in(part, name == SRUN) for part in parts)
             if name == SRUN and "--multi-prog" in found[0].options and found[0].words:
                 found = tuple(multiple_programs(found[0])) or found
             return LaunchLine(name, found)
     return LaunchLine("", (LaunchedProgram((), tuple(command)),))
+
+
+def after_subcommand(words: list[str]) -> list[str]:
+    """The arguments of `flux run`, also as `flux -v mini run`."""
+    found = next((at for at, word in enumerate(words) if word in FLUX_STARTS), -1)
+    is_last = all(word.startswith("-") or word == "mini" for word in words[: max(0, found)])
+    return words[found + 1 :] if is_last else words
 
 
 def is_launcher(name: str) -> bool:
@@ -182,7 +191,7 @@ def between_colons(words: Iterable[str]) -> Iterator[list[str]]:
 
 
 def program_in(words: list[str], is_srun: bool) -> LaunchedProgram:
-    """Of the words between two colons."""
+    """The program of the words between two colons."""
     ranks, place = 0, 0
     while place < len(words) and words[place].startswith("-") and words[place] != "--":
         name, glued, values = option_at(words, place, is_srun)
@@ -201,8 +210,8 @@ def option_at(words: list[str], place: int, is_srun: bool) -> tuple[str, str | N
     if equals:
         return name, value, 0
     if is_srun and not word.startswith("--") and len(name) > 1:  # -n4, -lun4
-        flags = re.match(f"[{''.join(flag for flag in SRUN_FLAGS if len(flag) == 1)}]*", name)
-        rest = name[flags.end() :].lstrip("0123456789")  # -K and -I may have a number
+        flags = "".join(flag for flag in SRUN_FLAGS if len(flag) == 1)
+        rest = name.lstrip(flags).lstrip("0123456789")  # -K and -I may have a number
         return rest[:1], rest[1:] or None, int(len(rest) == 1)
     if glued := re.fullmatch(r"(n|np)(\d+)", name):
         return glued[1], glued[2], 0
@@ -222,7 +231,7 @@ def takes_next(words: list[str]) -> bool:
 
 
 def multiple_programs(asked: LaunchedProgram) -> Iterator[LaunchedProgram]:
-    """Of the file of `srun --multi-prog`, by their first ranks."""
+    """The programs in the file of `srun --multi-prog`, by their first ranks."""
     path = Path(asked.words[0])
     try:
         if not path.is_file():  # what can be read only once is for srun
@@ -245,13 +254,13 @@ def multiple_programs(asked: LaunchedProgram) -> Iterator[LaunchedProgram]:
 
 
 def numbers_of(text: str) -> Iterator[int]:
-    """Of 0-2,5; none of *, which stands for the rest."""
+    """The numbers of 0-2,5; none of *, which stands for the rest."""
     for first, last in re.findall(r"(\d+)(?:-(\d+))?", text):
         yield from range(int(first), int(last or first) + 1)
 
 
 def from_program(words: list[str]) -> list[str]:
-    """Of a wrapper's arguments, from the first word on that can be the program. A word after an option is its value,
+    """A wrapper's arguments from the first word on that can be the program. A word after an option is its value,
     unless it is the path of a program or a launcher. A launcher is it, whatever comes before: `perf stat mpirun`."""
     for place, word in enumerate(words):
         if is_launcher(Path(word).name) and shutil.which(word):

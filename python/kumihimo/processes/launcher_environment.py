@@ -1,4 +1,4 @@
-"""Where this process stands among those of its launch, when mpirun or srun started the command itself, on every rank.
+"""Where this process stands among those of its launch, when a launcher started the command itself, on every rank.
 
 Imports nothing of the package: the command asks before it knows what is built.
 """
@@ -14,6 +14,7 @@ LAUNCHED = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "openmpi"),
     ("PMI_RANK", "PMI_SIZE", "mpich"),
     ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", None),
+    ("FLUX_TASK_RANK", "FLUX_JOB_SIZE", None),
 )
 
 

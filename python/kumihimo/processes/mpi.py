@@ -12,11 +12,12 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from kumihimo.processes import child_output
+from kumihimo.processes import child_output, launchers
+from kumihimo.processes.launchers import available_processors as available_processors
 from kumihimo.text.errors import errors_of_this_machine, failed, not_applicable, wrong_value
 
 # By family: launchers in the order in which they are tried, and the shared library as programs are linked with it.
@@ -25,25 +26,18 @@ LAUNCHERS = {
     "mpich": ("mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpiexec", "mpirun"),
 }
 LIBRARIES = {"openmpi": ("libmpi.so.40",), "mpich": ("libmpich.so.12", "libmpi.so.12")}
-YIELDS = "OMPI_MCA_mpi_yield_when_idle"  # Open MPI's ranks, to each other
-# Leaves out the barrier of MPI_Finalize, which about one time in 60 waits for ever for a rank that dies near it.
-NO_FENCE = "OMPI_MCA_async_mpi_finalize"
 LIBRARY_FOLDERS = ("lib", "lib64", "lib/*-linux-gnu", "lib/*-linux-gnu/openmpi/lib", "lib/release")
-
-
-def available_processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Installation:
-    """One MPI library: `family` is openmpi or mpich (Intel MPI and MVAPICH are of the latter). `srun_options`: those of
-    the launcher if it is srun."""
+    """One MPI library: `family` is openmpi or mpich (Intel MPI and MVAPICH are of the latter). `options`: the user's,
+    for the launcher."""
 
     family: str
     launcher: Path
     library: Path
-    srun_options: tuple[str, ...] | None = None
+    options: tuple[str, ...] = ()
 
     @cached_property
     def version(self) -> str:
@@ -59,42 +53,30 @@ class Installation:
     def prefix(self) -> Path:
         return self.launcher.parent.parent
 
+    @property
+    def start(self) -> launchers.RankLauncher:
+        """How its launcher starts ranks."""
+        return launchers.of(self.launcher, self.family)
+
     def arguments(self, ranks: int, outlives_deaths: bool = False) -> list[str]:
-        """The start of a command line that runs a program on `ranks` processes of this machine. `outlives_deaths`: of
-        some of them; see check_outlives_deaths()."""
-        command = [str(self.launcher)]
-        if self.srun_options is not None:
-            return [*command, *self.srun_options, "-n", str(ranks)]
-        if self.family == "openmpi":
-            if os.geteuid() == 0:
-                command.append("--allow-run-as-root")
-            command += ["--map-by", ":OVERSUBSCRIBE"]
-            if ranks >= available_processors():  # bound ranks cannot make room for each other
-                command += ["--bind-to", "none"]
-            if outlives_deaths:
-                command += ["--with-ft", "ulfm"]
-        return [*command, "-n", str(ranks)]
+        """The start of a command line that runs a program on `ranks` processes. `outlives_deaths`: of some of them; see
+        check_outlives_deaths()."""
+        return [str(self.launcher), *self.start.arguments(ranks, self.options, outlives_deaths)]
 
     def environment(self, ranks: int, outlives_deaths: bool = False) -> dict[str, str]:
-        """What to add to the environment of the launcher, where the user has not set it: the library that we compare
+        """Variables for the environment of the launcher, unless the user has set them: the library that we compare
         with runs as it does by itself."""
-        if self.srun_options is not None:
-            return {}
-        if self.family == "openmpi":
-            added = {NO_FENCE: "1"} if outlives_deaths else {}
-            if ranks > available_processors():  # as its launcher does where it counts the processors alike
-                added[YIELDS] = os.environ.get(YIELDS, "1")
-            return added
-        if "Intel" in self._version_text:
+        if self.start is launchers.HYDRA and "Intel" in self._version_text:
             return {"I_MPI_ROOT": str(self.prefix)}
-        return {}
+        return self.start.environment(ranks, outlives_deaths)
 
 
 def check_outlives_deaths(installation: Installation, advice: str) -> None:
     """Whether a job can go on without a rank that died: by user-level failure mitigation (ULFM), which the launcher
     has to be asked for."""
-    if installation.srun_options is not None:
-        raise not_applicable("srun ends a job that has lost a rank", None, f"use --launcher mpirun, or {advice}")
+    if installation.start.of_scheduler:
+        rule = f"{installation.start.name} ends a job that has lost a rank"
+        raise not_applicable(rule, None, f"use --launcher mpirun, or {advice}")
     version = installation.version
     if installation.family == "openmpi" and int(version.partition(".")[0] or 0) >= 5:
         return
@@ -168,7 +150,7 @@ def discover() -> list[Installation]:
 
 
 def family_of(version: str) -> str:
-    """Of a library by the first line of its version."""
+    """Family of a library, by the first line of its version."""
     return "openmpi" if "Open MPI" in version else "mpich"
 
 
@@ -184,8 +166,16 @@ def by_srun(version: str, library: str, options: Sequence[str]) -> Installation:
 
 
 @errors_of_this_machine()
-def choose(wanted: str | None = None) -> Installation:
-    """The installation for `--mpi`: a family, a prefix, or nothing for the first one found."""
+def choose(wanted: str | None = None, launcher: str | None = None) -> Installation:
+    """The installation for `--mpi`: a family, a prefix, or nothing for the first one found. Its ranks are started as
+    `launcher` says, or KUMIHIMO_LAUNCHER (launchers.chosen)."""
+    start = launchers.chosen(launcher)
+    found = own(wanted)
+    return replace(found, launcher=start.path(found.launcher), options=start.options)
+
+
+def own(wanted: str | None) -> Installation:
+    """With the library's own launcher."""
     if wanted is None or wanted in LAUNCHERS:
         for installation in discover():
             if wanted in (None, installation.family):
@@ -197,9 +187,9 @@ def choose(wanted: str | None = None) -> Installation:
         )
     prefix = Path(wanted)
     for family in LAUNCHERS:
-        installation = under_prefix(family, prefix)
-        if installation:
-            return installation
+        found = under_prefix(family, prefix)
+        if found:
+            return found
     raise wrong_value(
         "--mpi must be openmpi, mpich or the prefix of an MPI library (a folder with bin/mpiexec and lib/libmpi.so.*)",
         f"{wanted!r}" + ("" if prefix.is_dir() else ", which is not a folder"),

@@ -30,7 +30,7 @@ GRACE = 0.2  # seconds in which a sender that goes from process to process comes
 
 
 class LateStatus(int):
-    """That of a launcher that was ended after LATE_SECONDS, not of one that ended so itself."""
+    """Exit code of a launcher that was ended after LATE_SECONDS, not of one that ended so itself."""
 
 
 LATE = LateStatus(124)  # as `timeout` has
@@ -119,7 +119,7 @@ class Relay:
         return LATE
 
     def end_launchers(self) -> None:
-        """Those that a script has left behind."""
+        """End the launchers that a script has left behind."""
         self._wait_for_launchers(PATIENCE)
         terminate(tuple(self._launchers))
         self._wait_for_launchers(LAST_SECONDS)
@@ -130,7 +130,7 @@ class Relay:
             time.sleep(0.02)
 
     def _stop_witness_process(self) -> None:
-        """By one that has seen nothing. What comes meanwhile counts as sent to all."""
+        """Replace it by one that has seen nothing. What comes meanwhile counts as sent to all."""
         seen, self.witness = self.witness, Witness()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)
         try:

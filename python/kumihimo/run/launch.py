@@ -56,12 +56,11 @@ def run(
     environment = {**os.environ, **installation.environment(ranks, outlives_deaths), **(settings or {}), JOB: job}
     launcher, *arguments = installation.arguments(ranks, outlives_deaths)
     given = {**preload.handed_on(), **preload.of_kernels(), **(of_processes or {})}
-    family = installation.family if installation.srun_options is None else None
-    if family is None:  # srun hands its environment on
-        environment |= {preload.SLURM_EXPORT: "ALL", **given}
+    words, added = installation.start.with_variables(given, [*arguments, *map(str, program)])
+    environment |= added
     try:
         process = children.start(
-            [launcher, *preload.preloading(family, given, [*arguments, *map(str, program)])],
+            [launcher, *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -98,7 +97,7 @@ def check_ranks(installation: Installation, ranks: int) -> None:
     """Whether they can be started. A scheduler may have given more nodes than this one; those of a testbed are here."""
     if ranks < 1:
         raise wrong_value("there must be at least 1 process", ranks)
-    scheduled = installation.srun_options is not None or any(name in os.environ for name in allocation.VARIABLES)
+    scheduled = installation.start.of_scheduler or any(name in os.environ for name in allocation.VARIABLES)
     if scheduled and testbeds.INSIDE not in os.environ:
         return
     processors = available_processors()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kumihimo.processes import allocation, launch_lines, launcher_environment, signals
+from kumihimo.processes.launchers import BY_FAMILY, SLURM_EXPORT
 from kumihimo.processes.mpi import library_of, version_text
 from kumihimo.processes.package_files import program
 from kumihimo.run import networks, program_keys, run_summary, wisdom_reading
@@ -55,7 +56,6 @@ HANDED_ON = (
     allocation.HOSTS,
 )
 LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds the processes' lists of who has the object
-SLURM_EXPORT = "SLURM_EXPORT_ENV"  # --export of the srun lines of a job; sbatch --export=NONE sets it
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
 
@@ -191,11 +191,7 @@ def preloading(family: str | None, given: Mapping[str, str], arguments: Sequence
     """A launcher's arguments, with those by which it hands the settings to the processes of all nodes and all programs:
     a collective of some that are hooked and some that are not would never fit together. A launcher of another kind
     hands on its own environment."""
-    if family == "openmpi":
-        return to_each_program([part for name, value in given.items() for part in ("-x", f"{name}={value}")], arguments)
-    if family == "mpich":
-        return [*(part for name, value in given.items() for part in ("-genv", name, value)), *arguments]
-    return list(arguments)
+    return BY_FAMILY[family].with_variables(given, arguments)[0] if family else list(arguments)
 
 
 def exporting(names: str, given: Mapping[str, str]) -> str:
@@ -213,16 +209,6 @@ def exporting(names: str, given: Mapping[str, str]) -> str:
         return ",".join(parts)
     there = {part.partition("=")[0] for part in parts}
     return ",".join([*parts, *(name for name in given if name not in there)])
-
-
-def to_each_program(options: Sequence[str], arguments: Sequence[str]) -> list[str]:
-    """Before the arguments of each program of a line (`-n 1 ./a : -n 1 ./b`): what Open MPI reads between two colons
-    holds there alone. Where nothing stands between them there is no program, and options would ask for one."""
-    line: list[str] = []
-    for position, word in enumerate(arguments):
-        begins = position == 0 or arguments[position - 1] == ":"
-        line += [*options, word] if begins and word != ":" else [word]
-    return line
 
 
 def library_beside(launcher: Path, family: str | None) -> Path | None:

@@ -26,7 +26,7 @@ YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 @dataclass(frozen=True)
 class Value:
-    """Of a document: a text, a list, or an object with keys. `where`: its file and line."""
+    """A value of a document: a text, a list, or an object with keys. `where`: its file and line."""
 
     content: str | list[Value] | dict[str, Value]
     where: str
@@ -79,7 +79,7 @@ class Value:
 
 @dataclass
 class XmlElement:
-    """Of XML. Its attributes are the fields of `value`."""
+    """An element of XML. Its attributes are the fields of `value`."""
 
     __slots__ = ("children", "tag", "value")
     tag: str
@@ -236,7 +236,7 @@ def _yaml_tree(events: Iterable, source: str) -> Value:
 
 
 class TooDeep(ValueError):
-    """Of JSON and TOML, whose readers name the file and its line themselves."""
+    """Nesting too deep of JSON and TOML, whose readers name the file and its line themselves."""
 
 
 def read_json(text: str, **options: object) -> object:

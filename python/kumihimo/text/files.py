@@ -78,7 +78,7 @@ def while_writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = ADVICE.get(error.errno, "name another file")
+        advice = ADVICE.get(error.errno or 0, "name another file")
         raise failed(f"{path} was not written", error.strerror or str(error), advice) from None
 
 
@@ -88,7 +88,7 @@ def before_writing(rule: str, path: Path, advice: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason, advice = error.strerror or str(error), advice or ADVICE.get(error.errno, "name another file")
+        reason, advice = error.strerror or str(error), advice or ADVICE.get(error.errno or 0, "name another file")
         if error.errno in OF_ITS_NAME:
             shown = str(path) if len(str(path)) <= MOST_SHOWN else f"{str(path)[:MOST_SHOWN]}..."
             raise wrong_value(rule, f"{shown}: {reason}", advice) from None

@@ -17,7 +17,7 @@ LONGEST = 40  # characters of a value that is shown
 
 @functools.cache
 def validator(name: str, part: str = "") -> jsonschema.Draft202012Validator:
-    """Of schemas/NAME.schema.json, or of one of its `$defs`."""
+    """Validator of schemas/NAME.schema.json, or of one of its `$defs`."""
     schema = json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
     if part:
         schema = {"$ref": f"#/$defs/{part}", "$defs": schema["$defs"]}

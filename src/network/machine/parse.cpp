@@ -30,6 +30,10 @@ Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
   if (const std::int64_t line = line_of_long_key(text, most_key_parts); line > 0)
     return wrong_value(fmt::format("{}:{}: a key must have at most {} parts", file, line, most_key_parts), "more",
                        "correct this line");
+  if (!is_utf8(text)) return wrong_value(fmt::format("{}: the file must be UTF-8", file), "other bytes", "convert it");
+  if (const std::int64_t line = line_of_stray_letter(text); line > 0)
+    return wrong_value(fmt::format("{}:{}: letters outside ASCII must be in quotes or comments", file, line),
+                       "one elsewhere, or after a backslash at the end of a line", "correct this line");
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& e) {

@@ -19,7 +19,7 @@
 
 enum { most = 512, bytes = 1 << 16, kinds = 15 };
 static int rank, ranks, failures, has_gpu, memory = 1;
-static double* device; /* input, and output behind it */
+static double* device;          /* input, and output behind it */
 static double staged[2 * most]; /* the same on the host */
 static void* driver;
 static int is_real; /* CUDA's driver */
@@ -72,8 +72,7 @@ static void allocate(void) {
   void* context;
   if (((int (*)(unsigned))named("cuInit"))(0) != 0) printf("a GPU was not found\n"), exit(77);
   int (*const takes_device)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
-  if (memory == 1 && !(takes_device && takes_device()))
-    printf("an MPI library with CUDA was not found\n"), exit(77);
+  if (memory == 1 && !(takes_device && takes_device())) printf("an MPI library with CUDA was not found\n"), exit(77);
   succeed(((int (*)(int*, int))named("cuDeviceGet"))(&gpu, 0), "cuDeviceGet");
   succeed(((int (*)(void**, int))named("cuDevicePrimaryCtxRetain"))(&context, gpu), "cuDevicePrimaryCtxRetain");
   succeed(((int (*)(void*))named("cuCtxSetCurrent"))(context), "cuCtxSetCurrent");
@@ -164,8 +163,8 @@ static void on_host(int kind, int n, MPI_Comm comm) {
   memcpy(expected, host_out, sizeof expected);
 }
 
-/* Whether the library takes what it should: Open MPI, even with CUDA, reduces no device memory in non-blocking calls and
- * in MPI_Reduce_scatter. */
+/* Whether the library takes what it should: Open MPI, even with CUDA, reduces no device memory in non-blocking calls
+ * and in MPI_Reduce_scatter. */
 static int is_taken(int kind, int is_begun) {
   const int reduces = kind == 0 || kind == 1 || kind == 2 || kind == 4 || kind == 9 || kind == 10 || kind == 14;
   return !is_real || memory != 1 || !reduces || (!is_begun && kind != 10);

@@ -1,5 +1,5 @@
-/* An operation of the program takes a lock, while another thread makes non-blocking calls with this lock held: nobody may
- * call the operation and keep those calls from returning. */
+/* An operation of the program takes a lock, while another thread makes non-blocking calls with this lock held: nobody
+ * may call the operation and keep those calls from returning. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

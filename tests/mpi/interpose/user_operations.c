@@ -77,7 +77,7 @@ typedef struct {
   int index; /* and 4 bytes of nobody */
 } Best;
 ELEMENTS(best, Best, (e->value = of(r, i), e->index = (r * 5 + i) % 7),
-         if (b->value > a->value || (b->value == a->value && b->index < a->index)) *a = *b,
+         if (b->value > a->value || (b->value == a->value && b->index < a->index)) * a = *b,
          a->value == b->value && a->index == b->index)
 
 typedef struct {
@@ -92,16 +92,14 @@ ELEMENTS(sparse, Sparse, (e->sum = of(r, i), e->most = (short)of(i, r)),
 typedef struct {
   long v[big];
 } Big; /* longer than a slot of ours */
-ELEMENTS(bigs, Big,
-         for (int k = 0; k < big; ++k) e->v[k] = of(r, i + k), for (int k = 0; k < big; ++k) a->v[k] += b->v[k],
-         memcmp(a, b, sizeof *a) == 0)
+ELEMENTS(bigs, Big, for (int k = 0; k < big; ++k) e->v[k] = of(r, i + k),
+         for (int k = 0; k < big; ++k) a->v[k] += b->v[k], memcmp(a, b, sizeof *a) == 0)
 
 typedef struct {
   short v[5];
 } Odd;
-ELEMENTS(odd, Odd,
-         for (int k = 0; k < 5; ++k) e->v[k] = (short)of(r, i + k), for (int k = 0; k < 5; ++k) a->v[k] += b->v[k],
-         memcmp(a, b, sizeof *a) == 0)
+ELEMENTS(odd, Odd, for (int k = 0; k < 5; ++k) e->v[k] = (short)of(r, i + k),
+         for (int k = 0; k < 5; ++k) a->v[k] += b->v[k], memcmp(a, b, sizeof *a) == 0)
 
 ELEMENTS(ints, int, (*e = of(r, i)), (*a += *b), *a == *b)
 ELEMENTS(long_doubles, long double, (*e = of(r, i)), (*a += *b), *a == *b)
@@ -113,8 +111,9 @@ ELEMENTS(matrices, Matrix,
          (e->m[0] = 1 + r % 2, e->m[1] = r == 0 ? I : 1, e->m[2] = i % 2, e->m[3] = r == 1 ? 2 * I : 1),
          const double complex p = a->m[0] * b->m[0] + a->m[1] * b->m[2];
          const double complex q = a->m[0] * b->m[1] + a->m[1] * b->m[3];
-         const double complex s = a->m[2] * b->m[0] + a->m[3] * b->m[2]; a->m[3] = a->m[2] * b->m[1] + a->m[3] * b->m[3];
-         a->m[0] = p; a->m[1] = q; a->m[2] = s, memcmp(a, b, sizeof *a) == 0)
+         const double complex s = a->m[2] * b->m[0] + a->m[3] * b->m[2];
+         a->m[3] = a->m[2] * b->m[1] + a->m[3] * b->m[3]; a->m[0] = p; a->m[1] = q;
+         a->m[2] = s, memcmp(a, b, sizeof *a) == 0)
 
 /* The left operand is `in`. */
 static void product(void* in, void* inout, int* count, MPI_Datatype* type) {
@@ -385,8 +384,7 @@ static void alignment(void) {
   MPI_Datatype type = type_of_records();
   Record *in = (Record*)(mine + 8), *out = (Record*)(found + 8), *right = (Record*)expected;
   for (int r = 0; r < ranks; ++r)
-    if (fill_records(r == 0 ? right : (Record*)theirs, r, count), r > 0)
-      add_records(right, (Record*)theirs, count);
+    if (fill_records(r == 0 ? right : (Record*)theirs, r, count), r > 0) add_records(right, (Record*)theirs, count);
   fill_records(in, rank, count);
   MPI_Allreduce(in, out, count, type, op, fresh);
   expect(same_records(out, right, count), "records", "an allreduce out of line", count);

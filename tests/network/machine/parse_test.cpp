@@ -331,6 +331,40 @@ TEST(ParseMachine, RefusesKeysOfManyParts) {
     EXPECT_EQ(parse_machine(text, "dots.toml").error().sentence().find("parts"), std::string::npos) << text;
 }
 
+// toml++ 3.3 has no defined behaviour for them.
+TEST(ParseMachine, RefusesLettersWhereTheyCannotStand) {
+  const std::string three = "\"\"\"", rule = "letters outside ASCII must be in quotes or comments";
+  const std::vector<std::string> refused = {"a = 1é",
+                                            "a = \"b\"é",
+                                            "aé = 1",
+                                            "[a]é",
+                                            "a = " + three + "\\é" + three,
+                                            "a = " + three + "b \\ \n\t\n é" + three,
+                                            "a = " + three + "b" + three + "\"\"é",
+                                            "a = '\\'é",
+                                            "a = '''b''''é",
+                                            "a = \"\\\\\"é"};
+  for (const std::string& text : refused)
+    EXPECT_NE(parse_machine(text, "mine.toml").error().sentence().find(rule), std::string::npos) << text;
+  EXPECT_EQ(parse_machine("# ä\na = \"ö\"\nb = ü", "mine.toml").error().sentence(),
+            "mine.toml:3: " + rule +
+                " (got one elsewhere, or after a backslash at the end of a line); correct this line");
+  const std::vector<std::string> allowed = {"a = \"é\" # é",
+                                            "\"é\" = 'é'",
+                                            "\xEF\xBB\xBF# a byte-order mark",
+                                            "a = " + three + "\\\\é \\\"é\n\\\n b é" + three + " # é",
+                                            "a = " + three + "é" + three + "\" # é",
+                                            "a = '''\\é''' # é",
+                                            "a = [\"é\", 'é']"};
+  for (const std::string& text : allowed) {
+    const std::string sentence = parse_machine(text, "mine.toml").error().sentence();
+    EXPECT_EQ(sentence.find(rule), std::string::npos) << text;
+    EXPECT_EQ(sentence.find("not TOML"), std::string::npos) << text << ": " << sentence;
+  }
+  EXPECT_EQ(parse_machine("a = '\xE9'", "mine.toml").error().sentence(),
+            "mine.toml: the file must be UTF-8 (got other bytes); convert it");
+}
+
 TEST(ParseMachine, NamesTheLineOfAWrongUnit) {
   const std::string rate = "link_bandwidth", wrong = "link_bandwidth = { value = ";
   const int line = Sample().line(rate);

@@ -39,10 +39,27 @@ int MPI_Alltoallv(word a, word b, word c, word d, word e, word f, word g, word h
   memcpy(first_counts, (const void*)b, sizeof first_counts);
   NOTE(9, a, (word)first_counts, c, d, e, f, g, h, i);
 }
-void mpi_barrier_(word a, word error) { note(__func__, 2, (word[]){a, error}); *(int*)error = 7; }
-void mpi_barrier_f08_(word a, word error) { note(__func__, 2, (word[]){a, error}); if (error) *(int*)error = 8; }
+void mpi_barrier_(word a, word error) {
+  note(__func__, 2, (word[]){a, error});
+  *(int*)error = 7;
+}
+void mpi_barrier_f08_(word a, word error) {
+  note(__func__, 2, (word[]){a, error});
+  if (error) *(int*)error = 8;
+}
 void mpi_init_thread_f08_(word a, word b, word error) { note(__func__, 3, (word[]){a, b, error}); }
 
-int PMPI_Comm_size(word a, int* size) { (void)a; *size = 4; return 0; }
-int PMPI_Comm_remote_size(word a, int* size) { (void)a; *size = 3; return 0; }
-int PMPI_Comm_test_inter(word a, int* inter) { *inter = (int)a == 77; return 0; }
+int PMPI_Comm_size(word a, int* size) {
+  (void)a;
+  *size = 4;
+  return 0;
+}
+int PMPI_Comm_remote_size(word a, int* size) {
+  (void)a;
+  *size = 3;
+  return 0;
+}
+int PMPI_Comm_test_inter(word a, int* inter) {
+  *inter = (int)a == 77;
+  return 0;
+}

@@ -346,7 +346,7 @@ def test_a_scaling_run_makes_a_table_and_a_page(kumihimo, tmp_path: Path) -> Non
         (["lu", "--max-iterations", "4"], "lu does not iterate and takes no --max-iterations; leave it out"),
         (["poisson3d", "--runs", "0"], "--runs must be at least 1 (got 0)"),
         (["poisson3d", "--method", "gauss"], "--method must be one of cg"),
-        (["poisson3d", "--launcher", "ssh"], "--launcher must be mpirun or srun (got 'ssh')"),
+        (["poisson3d", "--launcher", "ssh"], "--launcher must begin with mpirun, mpiexec, srun or flux (got 'ssh')"),
         (["poisson3d", "--triad", "10"], "--triad and --peak belong together (got --triad 10)"),
         (["poisson3d", "--set", "boundary"], "--set must be NAME=VALUE (got 'boundary')"),
         (["poisson3d", "--size", "8", "--grid", "2x1x1"], "the grid must have as many ranks as there are processes, 1"),

@@ -1,6 +1,6 @@
 /* Random collectives, checked against a plain computation: argv: seed, seconds, and the rank and turn that send a wrong
-   bit (-1: none; -2: all ranks lose memory instead). Rank 0 prints the turns; a rank that finds a wrong result says so and ends the job with 9, and one
-   whose memory grows with 8. */
+   bit (-1: none; -2: all ranks lose memory instead). Rank 0 prints the turns; a rank that finds a wrong result says so
+   and ends the job with 9, and one whose memory grows with 8. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,13 +55,11 @@ int main(int argc, char** argv) {
     if (atoi(argv[3]) == -2) memset(malloc(1 << 20), 1 + turn % 2, 1 << 20);
     for (int i = 0; i < received; ++i) got[i] = kind == BCAST && rank == root ? own[i] : 0;
     switch (kind) {
-      case ALLREDUCE: MPI_Allreduce(own, got, all, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD); break;
-      case BCAST: MPI_Bcast(got, all, MPI_UINT64_T, root, MPI_COMM_WORLD); break;
-      case ALLGATHER: MPI_Allgather(own, each, MPI_UINT64_T, got, each, MPI_UINT64_T, MPI_COMM_WORLD); break;
-      case REDUCE_SCATTER:
-        MPI_Reduce_scatter_block(own, got, each, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-        break;
-      default: MPI_Alltoall(own, each, MPI_UINT64_T, got, each, MPI_UINT64_T, MPI_COMM_WORLD);
+    case ALLREDUCE: MPI_Allreduce(own, got, all, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD); break;
+    case BCAST: MPI_Bcast(got, all, MPI_UINT64_T, root, MPI_COMM_WORLD); break;
+    case ALLGATHER: MPI_Allgather(own, each, MPI_UINT64_T, got, each, MPI_UINT64_T, MPI_COMM_WORLD); break;
+    case REDUCE_SCATTER: MPI_Reduce_scatter_block(own, got, each, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD); break;
+    default: MPI_Alltoall(own, each, MPI_UINT64_T, got, each, MPI_UINT64_T, MPI_COMM_WORLD);
     }
     for (int i = 0; i < received; ++i) {
       uint64_t right = 0;

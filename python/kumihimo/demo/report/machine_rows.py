@@ -34,7 +34,7 @@ def measured_machine(material: Material) -> list[tuple[str, str]]:
 def simulated_machine(material: Material) -> list[tuple[str, ...]]:
     """Every number of the simulated machine with where it comes from."""
     machine = (material.simulated or {}).get("machine", {})
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for section in ("network", "node", "software"):
         for key, number in machine.get(section, {}).items():
             rows.append((_name(key), _value(key, number["value"]), number["provenance"], number["source"]))

@@ -133,7 +133,7 @@ def _full_machine(simulated: dict) -> list[KeyFigure]:
 def _crossing(simulated: dict) -> list[KeyFigure]:
     """The length from which on the paper's algorithm is the fastest of the comparison."""
     results = [r for r in results_on(simulated, simulated["paper_shape"]) if not r["extension"]]
-    winners = {}
+    winners: dict[int, dict] = {}
     for r in results:
         if r["bytes"] not in winners or r["seconds"] < winners[r["bytes"]]["seconds"]:
             winners[r["bytes"]] = r

@@ -96,7 +96,7 @@ def measured_parts(measured: dict, styles: Styles) -> Iterator[pages.PagePart]:
     if rows := chosen.rows(measured):
         launches = measured["chosen"]["launches"]
         share, of_nine = ("96", " (the 2nd to the 8th of 9)") if launches == 9 else ("at least 95", "")
-        columns = ("length>", "choice", "Kumihimo>", "library>", "ratio>", "interval>")
+        columns: tuple[str, ...] = ("length>", "choice", "Kumihimo>", "library>", "ratio>", "interval>")
         title, lead = "One algorithm for each length, against the library", CHOSEN.format(launches, share, of_nine)
         yield pages.PageTable(columns, rows, title, lead, "chosen")
     if checks := golden.rows(measured, styles):

@@ -76,7 +76,7 @@ def run(compiler: ReportingCompiler, built: Built, loop: str, words: list[str]) 
     """What the driver says of one loop. Crashed: its process did not end well."""
     at, result = f"loop {loop}", None
     deadline = time.monotonic() + LIMIT_SECONDS
-    process = children.start([built.driver, *words], stdout=subprocess.PIPE)
+    process = children.start([str(built.driver), *words], stdout=subprocess.PIPE)
     try:
         for _, line in child_output.lines(process, deadline):
             said = parse(line)

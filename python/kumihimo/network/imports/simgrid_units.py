@@ -106,7 +106,7 @@ def radical(element: XmlElement) -> list[int]:
         many = 1 + int(match[2] or match[1]) - int(match[1]) if match else 0
         if many > MOST_NODES:
             raise element.value.wrong(f"radical= must have at most {MOST_NODES} numbers", f"{many} in '{text}'")
-        if many < 1:
+        if many < 1 or match is None:
             raise element.value.wrong("radical= must be written as 0-15,20", f"'{text}'")
         numbers.update(dict.fromkeys(range(int(match[1]), int(match[2] or match[1]) + 1)))
         if len(numbers) > MOST_NODES:

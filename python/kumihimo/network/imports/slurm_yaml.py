@@ -88,7 +88,8 @@ def _ring(value: Value, source: str, lists: HostLists) -> ImportedNetwork:
 
 def _axes(value: Value, what: str, least: int) -> tuple[int, int, int]:
     fields = value.fields(what, AXES, AXES)
-    lengths = tuple(fields[axis].count(f"{axis} of {what}", least) for axis in AXES)
+    x, y, z = (fields[axis].count(f"{axis} of {what}", least) for axis in AXES)
+    lengths = (x, y, z)
     if max(lengths) > LONGEST_AXIS:
         raise value.wrong(f"{what} must be at most {LONGEST_AXIS}", "x".join(map(str, lengths)))
     return lengths

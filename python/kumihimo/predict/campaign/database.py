@@ -216,6 +216,21 @@ class Database:
         with self._understood():
             return {key for (key,) in self.db.execute("SELECT key FROM results WHERE status <> ?", (FAILED,))}
 
+    def take_over(self, path: Path, campaign: Campaign) -> None:
+        """The results in the database of a part; finished ones that are here stay."""
+        with Database(path, new=False) as part:
+            part.check_is_of(campaign)
+        columns = ", ".join(RESULTS)
+        here = f"SELECT key FROM main.results WHERE status <> '{FAILED}'"
+        there = f"SELECT {columns} FROM part.results WHERE status <> '{FAILED}' AND key NOT IN ({here})"
+        with self._understood():
+            self.db.execute("ATTACH ? AS part", (str(path),))
+            try:
+                if self.db.execute("SELECT 1 FROM part.sqlite_master WHERE name = 'results'").fetchone():
+                    self.db.execute(f"INSERT OR REPLACE INTO main.results ({columns}) {there}")
+            finally:
+                self.db.execute("DETACH part")
+
     def add(self, outcomes: Iterable[tuple[str, dict]]) -> None:
         """Results by their keys; an earlier one of the same point is replaced."""
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")

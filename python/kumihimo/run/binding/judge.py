@@ -27,7 +27,7 @@ TOO_MANY_THREADS = "more-threads-than-cores"
 BLAS_INSIDE = "blas-inside-openmp"
 PROGRESS = "progress-threads-on-cores-of-ranks"
 QUOTA = "more-threads-than-the-quota"
-KINDS = (ONE_CORE, RANKS_SHARE, TOO_NARROW, TEAMS_SHARE, TOO_MANY_RANKS, TOO_MANY_THREADS, BLAS_INSIDE)
+KINDS: tuple[str, ...] = (ONE_CORE, RANKS_SHARE, TOO_NARROW, TEAMS_SHARE, TOO_MANY_RANKS, TOO_MANY_THREADS, BLAS_INSIDE)
 KINDS += (PROGRESS, QUOTA)
 
 # The least share of a processor with which a thread counts: it is not idle, also where hundreds share a core. Threads

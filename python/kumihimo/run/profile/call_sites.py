@@ -48,8 +48,8 @@ def resolved(places: Iterable[CallPlace]) -> dict[CallPlace, CallPlace]:
     for place in found:
         if not place.file and place.object and Path(place.object).is_file():
             objects[place.object].append(place)
-    for name, wanted in objects.items() if tool else ():
-        for place, better in zip(wanted, ask(tool, name, wanted)):
+    for name, wanted in objects.items():
+        for place, better in zip(wanted, ask(tool, name, wanted)) if tool else ():
             found[place] = better
     return found
 

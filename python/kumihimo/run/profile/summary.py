@@ -187,7 +187,7 @@ def region_object(region: Region) -> dict:
 
 
 def call_object(calls: Calls) -> dict:
-    found = {"call": calls.call, "place": str(calls.place)}
+    found: dict[str, object] = {"call": calls.call, "place": str(calls.place)}
     found |= {name: getattr(calls.place, name) or None for name in ("file", "line", "function")}
     found |= {"communicator": calls.communicator or None}
     found |= {name: getattr(calls, name) for name in ("ranks", "calls", "bytes", "seconds")}

@@ -264,7 +264,8 @@ def resolve(totals: Totals, seen: set[CallPlace]) -> None:
         calls.place = better.get(place, place)
         calls.communicator = name_of(communicator, better)
     for region in totals.regions.values():
-        region.place = better.get(region.place, region.place)
+        if region.place is not None:
+            region.place = better.get(region.place, region.place)
 
 
 def name_of(communicator: tuple | None, better: dict[CallPlace, CallPlace]) -> str:

@@ -73,7 +73,7 @@ def steps(most: Amounts, limit: float, cache: str, seed: int) -> FileSteps:
         ItemSet("easy", per_rank=most.easy_items, limit=limit, seed=seed),
         ItemSet("hard", per_rank=most.hard_items, one_folder=True, bytes_each=HARD_FILE, limit=limit, seed=seed),
     )
-    made = [{"do": "plant", "items": each.name} for each in items]
+    made: list[dict[str, object]] = [{"do": "plant", "items": each.name} for each in items]
     for _, word, kind, name in PHASES:
         made.append({"do": "find", "part": "01", "bytes": HARD_FILE} if word == "find" else {"do": word, kind: name})
     made += [{"do": "clear", "items": each.name} for each in items]

@@ -96,7 +96,7 @@ def cost_of(program: OptimisedProgram, log: Path, times: Path) -> float:
         what = f"'{found[-1]}'" if found else "no match"
         raise failed("--metric must find a number in what the program prints", what, f"see {log}") from None
     if not 0 < value < math.inf:
-        raise failed("--metric must find a number above 0", value, f"see {log}")
+        raise failed("--metric must find a number above 0", str(value), f"see {log}")
     return 1 / value if program.more_is_better else value
 
 

@@ -32,8 +32,8 @@ __device__ double sum_of_block(int thread, double mine) {
 }
 
 __global__ void __launch_bounds__(width* height)
-    sweep(GridPointers m, const float* __restrict__ p, float* __restrict__ next, double* partial, long first, long x, long y,
-          int I, int J, int K) {
+    sweep(GridPointers m, const float* __restrict__ p, float* __restrict__ next, double* partial, long first, long x,
+          long y, int I, int J, int K) {
   const int k = blockIdx.x * width + threadIdx.x, j = blockIdx.y * height + threadIdx.y;
   const int begin = blockIdx.z * segment, end = min(begin + segment, I);
   double sum = 0;

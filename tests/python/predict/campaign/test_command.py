@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo.cli import verbs
+from kumihimo.cli.campaign import CampaignPart
 from kumihimo.predict.campaign import running
 from kumihimo.text.errors import KumihimoError
 
@@ -105,6 +106,34 @@ def test_placements_and_seeds(kumihimo, tmp_path):
         for seed in (1, 2, 3)
     ]  # fmt: skip
     assert [row["seconds"] for row in rows(tmp_path / "small.sqlite")] == alone and len(set(alone)) > 1
+
+
+def test_parts_are_computed_apart_and_taken_over(kumihimo, tmp_path):
+    """The tasks of a job array; task 1 never ran, and task 2 ran twice."""
+    text = SMALL.replace("ranks = 8", 'shape = "8"').replace('"k-computer", ', "").replace("8,", "8, 16,")
+    file = write(tmp_path, text)
+    sizes = {part: told(kumihimo("campaign", file, "--part", f"{part}/4", "--json")) for part in (0, 2, 3)}
+    assert [(each["points"], each["computed"]) for each in sizes.values()] == [(2, 2), (1, 1), (1, 1)]
+    assert told(kumihimo("campaign", file, "--part", "2/4", "--json"))["computed"] == 0
+    assert not (tmp_path / "small.sqlite").exists()
+    whole = told(kumihimo("campaign", file, "--json"))
+    assert (whole["points"], whole["computed"], whole["ok"]) == (6, 2, 6)
+    assert [row["place"] for row in rows(tmp_path / "small.sqlite")] == list(range(6))
+
+
+def test_parts_have_every_point_once():
+    points = [(f"key{at % 7}", None) for at in range(20)]  # keys come again
+    parts = [CampaignPart(index, 3).of(points) for index in range(3)]
+    assert sorted(point for part in parts for point in part) == sorted(points)
+    keys = [{key for key, _ in part} for part in parts]
+    assert sum(map(len, keys)) == 7 and [len(each) for each in keys] == [3, 2, 2]
+    assert CampaignPart(2, 3).path(Path("a/b.sqlite")) == Path("a/b.part-2-of-3.sqlite")
+
+
+@pytest.mark.parametrize("part", ["3/3", "-1/3", "1", "/", "1/0", "a/b", "1/3/5", "0/²"])
+def test_parts_that_are_none(kumihimo, tmp_path, part):
+    done = kumihimo("campaign", write(tmp_path, SMALL), f"--part={part}")
+    assert done.code == 2 and f"--part must be I/N with I from 0 to N - 1 (got '{part}')" in done.err
 
 
 def test_points_that_differ_in_variables_alone_are_computed_once(kumihimo, tmp_path):

@@ -34,7 +34,7 @@ def chart(simulated: dict, styles: Styles) -> pages.LineChart:
 def tuned_rows(simulated: dict) -> list[tuple[str, ...]]:
     """What the best segment size gives beside the declared one, by algorithm and length."""
     declared = {(r["algorithm"], r["bytes"]): r["seconds"] for r in results_on(simulated, simulated["paper_shape"])}
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for r in simulated["tuned"]:
         before = declared.get((r["algorithm"], r["bytes"]))
         rows.append(

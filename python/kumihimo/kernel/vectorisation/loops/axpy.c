@@ -3,19 +3,19 @@
 
 enum { s = 3 };
 
-FORM(plain)(double *y, const double *x, long n) {
+FORM(plain)(double* y, const double* x, long n) {
   for (long i = 0; i < n; ++i) y[i] = y[i] + s * x[i];
 }
-FORM(pointer)(double *y, const double *x, long n) {
-  for (const double *end = x + n; x != end;) *y++ += s * *x++;
+FORM(pointer)(double* y, const double* x, long n) {
+  for (const double* end = x + n; x != end;) *y++ += s * *x++;
 }
-FORM(int_index)(double *y, const double *x, long n) {
+FORM(int_index)(double* y, const double* x, long n) {
   for (int i = 0; i < (int)n; ++i) y[i] = y[i] + s * x[i];
 }
-FORM(restricted)(double *restrict y, const double *restrict x, long n) {
+FORM(restricted)(double* restrict y, const double* restrict x, long n) {
   for (long i = 0; i < n; ++i) y[i] = y[i] + s * x[i];
 }
-FORM(unrolled)(double *restrict y, const double *restrict x, long n) {
+FORM(unrolled)(double* restrict y, const double* restrict x, long n) {
   long i = 0;
   for (; i + 4 <= n; i += 4) {
     y[i] = y[i] + s * x[i];
@@ -25,7 +25,7 @@ FORM(unrolled)(double *restrict y, const double *restrict x, long n) {
   }
   for (; i < n; ++i) y[i] = y[i] + s * x[i];
 }
-FORM(vector)(double *y, const double *x, long n) {
+FORM(vector)(double* y, const double* x, long n) {
   const long v = LANES(vf64);
   const vf64 factor = (vf64){0} + s;
   long i = 0;
@@ -38,9 +38,14 @@ FORM(vector)(double *y, const double *x, long n) {
   for (; i < n; ++i) y[i] = y[i] + s * x[i];
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->n); }
-RUN(plain) RUN(pointer) RUN(int_index) RUN(restricted) RUN(unrolled) RUN(vector)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->n); }
+RUN(plain)
+RUN(pointer)
+RUN(int_index)
+RUN(restricted)
+RUN(unrolled)
+RUN(vector)
 
 LOOP(axpy, "y = y + s x of doubles", {F64, 1, 1, 0}, {{F64, 1, 1, 0}}, .roundings = 2, .flops = 2, .flops_power = 1,
      .forms = {{"plain", run_plain, ""},

@@ -1,16 +1,16 @@
 /* y = x / 32768, from 16-bit integers to floats. */
 #include "suite.h"
 
-FORM(plain)(float *y, const int16_t *x, long n) {
+FORM(plain)(float* y, const int16_t* x, long n) {
   for (long i = 0; i < n; ++i) y[i] = x[i] / 32768.0f;
 }
-FORM(in_double)(float *y, const int16_t *x, long n) {
+FORM(in_double)(float* y, const int16_t* x, long n) {
   for (long i = 0; i < n; ++i) y[i] = (float)(x[i] / 32768.0);
 }
-FORM(product)(float *restrict y, const int16_t *restrict x, long n) {
+FORM(product)(float* restrict y, const int16_t* restrict x, long n) {
   for (long i = 0; i < n; ++i) y[i] = (float)x[i] * (1.0f / 32768.0f);
 }
-FORM(blocks)(float *restrict y, const int16_t *restrict x, long n) {
+FORM(blocks)(float* restrict y, const int16_t* restrict x, long n) {
   enum { block = 64 };
   long b = 0;
   for (; b + block <= n; b += block) {
@@ -21,9 +21,12 @@ FORM(blocks)(float *restrict y, const int16_t *restrict x, long n) {
   for (; b < n; ++b) y[b] = (float)x[b] * (1.0f / 32768.0f);
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->n); }
-RUN(plain) RUN(in_double) RUN(product) RUN(blocks)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->n); }
+RUN(plain)
+RUN(in_double)
+RUN(product)
+RUN(blocks)
 
 LOOP(conversion, "16-bit integers to floats", {F32, 1, 1, 0}, {{I16, 1, 1, 0}},
      .forms = {{"plain", run_plain, ""},

@@ -1,7 +1,7 @@
 /* The sum of absolute differences of bytes, of motion estimation. */
 #include "suite.h"
 
-FORM(branch)(uint32_t *out, const uint8_t *a, const uint8_t *b, long n) {
+FORM(branch)(uint32_t* out, const uint8_t* a, const uint8_t* b, long n) {
   uint32_t sum = 0;
   for (long i = 0; i < n; ++i) {
     int difference = a[i] - b[i];
@@ -10,12 +10,12 @@ FORM(branch)(uint32_t *out, const uint8_t *a, const uint8_t *b, long n) {
   }
   *out = sum;
 }
-FORM(greater_less_smaller)(uint32_t *out, const uint8_t *a, const uint8_t *b, long n) {
+FORM(greater_less_smaller)(uint32_t* out, const uint8_t* a, const uint8_t* b, long n) {
   uint32_t sum = 0;
   for (long i = 0; i < n; ++i) sum += (uint8_t)(a[i] > b[i] ? a[i] - b[i] : b[i] - a[i]);
   *out = sum;
 }
-FORM(rows)(uint32_t *out, const uint8_t *a, const uint8_t *b, long n) {
+FORM(rows)(uint32_t* out, const uint8_t* a, const uint8_t* b, long n) {
   uint32_t sum = 0;
   long i = 0;
   for (; i + 16 <= n; i += 16) {
@@ -27,7 +27,7 @@ FORM(rows)(uint32_t *out, const uint8_t *a, const uint8_t *b, long n) {
   *out = sum;
 }
 /* Even and odd bytes are summed in 16 bits, of which 256 times 255 fit. */
-FORM(vector)(uint32_t *out, const uint8_t *a, const uint8_t *b, long n) {
+FORM(vector)(uint32_t* out, const uint8_t* a, const uint8_t* b, long n) {
   const long v = LANES(vu8);
   uint32_t sum = 0;
   long i = 0;
@@ -46,9 +46,12 @@ FORM(vector)(uint32_t *out, const uint8_t *a, const uint8_t *b, long n) {
   *out = sum;
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->in[1], d->n); }
-RUN(branch) RUN(greater_less_smaller) RUN(rows) RUN(vector)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->in[1], d->n); }
+RUN(branch)
+RUN(greater_less_smaller)
+RUN(rows)
+RUN(vector)
 
 LOOP(differences, "sum of absolute differences of bytes", {U32, 0, 0, 1}, {{U8, 1, 1, 0}, {U8, 1, 1, 0}},
      .forms = {{"branch", run_branch, ""},

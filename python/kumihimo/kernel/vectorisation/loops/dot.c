@@ -1,18 +1,18 @@
 /* The dot product of doubles. */
 #include "suite.h"
 
-FORM(plain)(double *out, const double *x, const double *y, long n) {
+FORM(plain)(double* out, const double* x, const double* y, long n) {
   double sum = 0;
   for (long i = 0; i < n; ++i) sum += x[i] * y[i];
   *out = sum;
 }
-FORM(simd)(double *out, const double *x, const double *y, long n) {
+FORM(simd)(double* out, const double* x, const double* y, long n) {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (long i = 0; i < n; ++i) sum += x[i] * y[i];
   *out = sum;
 }
-FORM(accumulators)(double *out, const double *x, const double *y, long n) {
+FORM(accumulators)(double* out, const double* x, const double* y, long n) {
   double a = 0, b = 0, c = 0, d = 0;
   long i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -24,7 +24,7 @@ FORM(accumulators)(double *out, const double *x, const double *y, long n) {
   for (; i < n; ++i) a += x[i] * y[i];
   *out = (a + b) + (c + d);
 }
-FORM(vector)(double *out, const double *x, const double *y, long n) {
+FORM(vector)(double* out, const double* x, const double* y, long n) {
   const long v = LANES(vf64);
   vf64 a = {0}, b = {0}, c = {0}, d = {0};
   long i = 0;
@@ -41,9 +41,12 @@ FORM(vector)(double *out, const double *x, const double *y, long n) {
   *out = sum;
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->in[1], d->n); }
-RUN(plain) RUN(simd) RUN(accumulators) RUN(vector)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->in[1], d->n); }
+RUN(plain)
+RUN(simd)
+RUN(accumulators)
+RUN(vector)
 
 LOOP(dot, "dot product of doubles", {F64, 0, 0, 1}, {{F64, 1, 1, 0}, {F64, 1, 1, 0}}, .roundings = 2,
      .roundings_of_n = 1, .flops = 2, .flops_power = 1,

@@ -1,12 +1,12 @@
 /* The place of the first zero byte, the last of the array: a loop whose end the data say. */
 #include "suite.h"
 
-FORM(plain)(int64_t *out, const uint8_t *s, long n) {
+FORM(plain)(int64_t* out, const uint8_t* s, long n) {
   long i = 0;
   while (i < n && s[i] != 0) ++i;
   *out = i;
 }
-FORM(unrolled)(int64_t *out, const uint8_t *s, long n) {
+FORM(unrolled)(int64_t* out, const uint8_t* s, long n) {
   long i = 0;
   for (; i + 4 <= n; i += 4) {
     if (s[i] == 0) break;
@@ -26,7 +26,7 @@ FORM(unrolled)(int64_t *out, const uint8_t *s, long n) {
   while (i < n && s[i] != 0) ++i;
   *out = i;
 }
-FORM(blocks)(int64_t *out, const uint8_t *s, long n) {
+FORM(blocks)(int64_t* out, const uint8_t* s, long n) {
   enum { block = 64 };
   long i = 0;
   for (; i + block <= n; i += block) {
@@ -37,7 +37,7 @@ FORM(blocks)(int64_t *out, const uint8_t *s, long n) {
   while (i < n && s[i] != 0) ++i;
   *out = i;
 }
-FORM(words)(int64_t *out, const uint8_t *s, long n) {
+FORM(words)(int64_t* out, const uint8_t* s, long n) {
   const uint64_t ones = UINT64_C(0x0101010101010101);
   long i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -48,18 +48,22 @@ FORM(words)(int64_t *out, const uint8_t *s, long n) {
   while (i < n && s[i] != 0) ++i;
   *out = i;
 }
-FORM(library)(int64_t *out, const uint8_t *s, long n) {
-  const uint8_t *at = n > 0 ? memchr(s, 0, (size_t)n) : 0;
+FORM(library)(int64_t* out, const uint8_t* s, long n) {
+  const uint8_t* at = n > 0 ? memchr(s, 0, (size_t)n) : 0;
   *out = at ? at - s : n;
 }
 
-static void prepare(const struct data *d) {
-  if (d->n > 0) ((uint8_t *)d->in[0])[d->n - 1] = 0;
+static void prepare(const struct data* d) {
+  if (d->n > 0) ((uint8_t*)d->in[0])[d->n - 1] = 0;
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->n); }
-RUN(plain) RUN(unrolled) RUN(blocks) RUN(words) RUN(library)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->n); }
+RUN(plain)
+RUN(unrolled)
+RUN(blocks)
+RUN(words)
+RUN(library)
 
 LOOP(find_byte, "search for a byte", {I64, 0, 0, 1}, {{U8, 1, 1, 0, POSITIVE}}, .prepare = prepare,
      .forms = {{"plain", run_plain, ""},

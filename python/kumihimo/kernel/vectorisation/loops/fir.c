@@ -3,19 +3,19 @@
 
 enum { taps = 16 };
 
-FORM(plain)(float *y, const float *x, const float *h, long n) {
+FORM(plain)(float* y, const float* x, const float* h, long n) {
   for (long i = 0; i < n; ++i) {
     float sum = 0;
     for (int t = 0; t < taps; ++t) sum += h[t] * x[i + t];
     y[i] = sum;
   }
 }
-FORM(taps_outside)(float *restrict y, const float *restrict x, const float *restrict h, long n) {
+FORM(taps_outside)(float* restrict y, const float* restrict x, const float* restrict h, long n) {
   for (long i = 0; i < n; ++i) y[i] = 0;
   for (int t = 0; t < taps; ++t)
     for (long i = 0; i < n; ++i) y[i] += h[t] * x[i + t];
 }
-FORM(local_taps)(float *restrict y, const float *restrict x, const float *restrict h, long n) {
+FORM(local_taps)(float* restrict y, const float* restrict x, const float* restrict h, long n) {
   float local[taps];
   for (int t = 0; t < taps; ++t) local[t] = h[t];
   for (long i = 0; i < n; ++i) {
@@ -25,7 +25,7 @@ FORM(local_taps)(float *restrict y, const float *restrict x, const float *restri
     y[i] = sum;
   }
 }
-FORM(blocks)(float *restrict y, const float *restrict x, const float *restrict h, long n) {
+FORM(blocks)(float* restrict y, const float* restrict x, const float* restrict h, long n) {
   enum { block = 256 };
   for (long b = 0; b < n; b += block) {
     float sum[block] = {0};
@@ -40,7 +40,7 @@ FORM(blocks)(float *restrict y, const float *restrict x, const float *restrict h
     memcpy(y + b, sum, (size_t)many * sizeof *y);
   }
 }
-FORM(vector)(float *y, const float *x, const float *h, long n) {
+FORM(vector)(float* y, const float* x, const float* h, long n) {
   const long v = LANES(vf32);
   long i = 0;
   for (; i + 2 * v <= n; i += 2 * v) {
@@ -59,9 +59,13 @@ FORM(vector)(float *y, const float *x, const float *h, long n) {
   }
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->in[1], d->n); }
-RUN(plain) RUN(taps_outside) RUN(local_taps) RUN(blocks) RUN(vector)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->in[1], d->n); }
+RUN(plain)
+RUN(taps_outside)
+RUN(local_taps)
+RUN(blocks)
+RUN(vector)
 
 LOOP(fir, "filter of 16 taps of floats", {F32, 1, 1, 0}, {{F32, 1, 1, taps}, {F32, 0, 0, taps}}, .roundings = 17,
      .flops = 2 * taps, .flops_power = 1,

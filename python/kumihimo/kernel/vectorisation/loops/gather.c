@@ -1,13 +1,13 @@
 /* y_i = x[index_i], of doubles. */
 #include "suite.h"
 
-FORM(plain)(double *y, const double *x, const int32_t *index, long n) {
+FORM(plain)(double* y, const double* x, const int32_t* index, long n) {
   for (long i = 0; i < n; ++i) y[i] = x[index[i]];
 }
-FORM(restricted)(double *restrict y, const double *restrict x, const int32_t *restrict index, long n) {
+FORM(restricted)(double* restrict y, const double* restrict x, const int32_t* restrict index, long n) {
   for (long i = 0; i < n; ++i) y[i] = x[index[i]];
 }
-FORM(unrolled)(double *y, const double *x, const int32_t *index, long n) {
+FORM(unrolled)(double* y, const double* x, const int32_t* index, long n) {
   long i = 0;
   for (; i + 4 <= n; i += 4) {
     const double a = x[index[i]], b = x[index[i + 1]], c = x[index[i + 2]], d = x[index[i + 3]];
@@ -18,7 +18,7 @@ FORM(unrolled)(double *y, const double *x, const int32_t *index, long n) {
   }
   for (; i < n; ++i) y[i] = x[index[i]];
 }
-FORM(prefetched)(double *restrict y, const double *restrict x, const int32_t *restrict index, long n) {
+FORM(prefetched)(double* restrict y, const double* restrict x, const int32_t* restrict index, long n) {
   enum { ahead = 64 };
   long i = 0;
   for (; i + ahead < n; ++i) {
@@ -28,9 +28,12 @@ FORM(prefetched)(double *restrict y, const double *restrict x, const int32_t *re
   for (; i < n; ++i) y[i] = x[index[i]];
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->in[1], d->n); }
-RUN(plain) RUN(restricted) RUN(unrolled) RUN(prefetched)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->in[1], d->n); }
+RUN(plain)
+RUN(restricted)
+RUN(unrolled)
+RUN(prefetched)
 
 LOOP(gather, "y_i = x[index_i] of doubles", {F64, 1, 1, 0}, {{F64, 1, 1, 0}, {I32, 1, 1, 0, INDICES}},
      .forms = {{"plain", run_plain, ""},

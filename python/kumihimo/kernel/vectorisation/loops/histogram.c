@@ -1,11 +1,11 @@
 /* How often each byte occurs. */
 #include "suite.h"
 
-FORM(plain)(uint32_t *out, const uint8_t *x, long n) {
+FORM(plain)(uint32_t* out, const uint8_t* x, long n) {
   memset(out, 0, 256 * sizeof *out);
   for (long i = 0; i < n; ++i) out[x[i]]++;
 }
-FORM(four_tables)(uint32_t *out, const uint8_t *x, long n) {
+FORM(four_tables)(uint32_t* out, const uint8_t* x, long n) {
   uint32_t tables[4][256] = {{0}};
   long i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -17,7 +17,7 @@ FORM(four_tables)(uint32_t *out, const uint8_t *x, long n) {
   for (; i < n; ++i) tables[0][x[i]]++;
   for (int j = 0; j < 256; ++j) out[j] = tables[0][j] + tables[1][j] + tables[2][j] + tables[3][j];
 }
-FORM(words)(uint32_t *out, const uint8_t *x, long n) {
+FORM(words)(uint32_t* out, const uint8_t* x, long n) {
   uint32_t tables[4][256] = {{0}};
   long i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -29,9 +29,11 @@ FORM(words)(uint32_t *out, const uint8_t *x, long n) {
   for (int j = 0; j < 256; ++j) out[j] = tables[0][j] + tables[1][j] + tables[2][j] + tables[3][j];
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->n); }
-RUN(plain) RUN(four_tables) RUN(words)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->n); }
+RUN(plain)
+RUN(four_tables)
+RUN(words)
 
 LOOP(histogram, "histogram of bytes", {U32, 0, 0, 256}, {{U8, 1, 1, 0}},
      .forms = {{"plain", run_plain, ""},

@@ -1,13 +1,13 @@
 /* The place of the first largest float. */
 #include "suite.h"
 
-FORM(plain)(int64_t *out, const float *x, long n) {
+FORM(plain)(int64_t* out, const float* x, long n) {
   long best = 0;
   for (long i = 1; i < n; ++i)
     if (x[i] > x[best]) best = i;
   *out = best;
 }
-FORM(carried)(int64_t *out, const float *x, long n) {
+FORM(carried)(int64_t* out, const float* x, long n) {
   float most = n > 0 ? x[0] : 0;
   long best = 0;
   for (long i = 1; i < n; ++i)
@@ -17,7 +17,7 @@ FORM(carried)(int64_t *out, const float *x, long n) {
     }
   *out = best;
 }
-FORM(two_passes)(int64_t *out, const float *x, long n) {
+FORM(two_passes)(int64_t* out, const float* x, long n) {
   float most = n > 0 ? x[0] : 0;
 #pragma omp simd reduction(max : most)
   for (long i = 0; i < n; ++i) most = x[i] > most ? x[i] : most;
@@ -26,7 +26,7 @@ FORM(two_passes)(int64_t *out, const float *x, long n) {
   *out = n > 0 ? best : 0;
 }
 /* The block of the largest element is remembered, and searched at the end. */
-FORM(blocks)(int64_t *out, const float *x, long n) {
+FORM(blocks)(int64_t* out, const float* x, long n) {
   enum { block = 512 };
   long best = 0;
   float most = n > 0 ? x[0] : 0;
@@ -44,9 +44,12 @@ FORM(blocks)(int64_t *out, const float *x, long n) {
   *out = best;
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->n); }
-RUN(plain) RUN(carried) RUN(two_passes) RUN(blocks)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->n); }
+RUN(plain)
+RUN(carried)
+RUN(two_passes)
+RUN(blocks)
 
 LOOP(largest, "place of the largest float", {I64, 0, 0, 1}, {{F32, 1, 1, 0, SMALL}},
      .forms = {{"plain", run_plain, ""},

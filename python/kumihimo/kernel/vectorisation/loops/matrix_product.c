@@ -1,7 +1,7 @@
 /* C = A B, of square matrices of doubles stored by rows. */
 #include "suite.h"
 
-FORM(ijk)(double *c, const double *a, const double *b, long n) {
+FORM(ijk)(double* c, const double* a, const double* b, long n) {
   for (long i = 0; i < n; ++i)
     for (long j = 0; j < n; ++j) {
       double sum = 0;
@@ -9,13 +9,13 @@ FORM(ijk)(double *c, const double *a, const double *b, long n) {
       c[i * n + j] = sum;
     }
 }
-FORM(ikj)(double *c, const double *a, const double *b, long n) {
+FORM(ikj)(double* c, const double* a, const double* b, long n) {
   memset(c, 0, (size_t)(n * n) * sizeof *c);
   for (long i = 0; i < n; ++i)
     for (long k = 0; k < n; ++k)
       for (long j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
 }
-FORM(ikj_restricted)(double *restrict c, const double *restrict a, const double *restrict b, long n) {
+FORM(ikj_restricted)(double* restrict c, const double* restrict a, const double* restrict b, long n) {
   memset(c, 0, (size_t)(n * n) * sizeof *c);
   for (long i = 0; i < n; ++i)
     for (long k = 0; k < n; ++k) {
@@ -25,7 +25,7 @@ FORM(ikj_restricted)(double *restrict c, const double *restrict a, const double 
 }
 enum { block = 64 };
 static long least(long a, long b) { return a < b ? a : b; }
-FORM(blocked)(double *restrict c, const double *restrict a, const double *restrict b, long n) {
+FORM(blocked)(double* restrict c, const double* restrict a, const double* restrict b, long n) {
   memset(c, 0, (size_t)(n * n) * sizeof *c);
   for (long kk = 0; kk < n; kk += block)
     for (long jj = 0; jj < n; jj += 4 * block)
@@ -35,8 +35,9 @@ FORM(blocked)(double *restrict c, const double *restrict a, const double *restri
           for (long j = jj; j < least(jj + 4 * block, n); ++j) c[i * n + j] += factor * b[k * n + j];
         }
 }
-/* 4 rows of 2 vectors stay in registers while k runs over a block, whose part of B is packed by columns of 2 vectors. */
-FORM(tiled)(double *restrict c, const double *restrict a, const double *restrict b, long n) {
+/* 4 rows of 2 vectors stay in registers while k runs over a block, whose part of B is packed by columns of 2 vectors.
+ */
+FORM(tiled)(double* restrict c, const double* restrict a, const double* restrict b, long n) {
   enum { v = LANES(vf64), wide = 2 * v, deep = 256 };
   static double packed[deep * wide] __attribute__((aligned(64)));
   memset(c, 0, (size_t)(n * n) * sizeof *c);
@@ -48,7 +49,7 @@ FORM(tiled)(double *restrict c, const double *restrict a, const double *restrict
       long i = 0;
       for (; i + 4 <= n; i += 4) {
         const double *a0 = a + i * n + kk, *a1 = a0 + n, *a2 = a1 + n, *a3 = a2 + n;
-        double *at = c + i * n + j;
+        double* at = c + i * n + j;
         vf64 c00 = LOAD(vf64, at), c01 = LOAD(vf64, at + v);
         vf64 c10 = LOAD(vf64, at + n), c11 = LOAD(vf64, at + n + v);
         vf64 c20 = LOAD(vf64, at + 2 * n), c21 = LOAD(vf64, at + 2 * n + v);
@@ -83,9 +84,13 @@ FORM(tiled)(double *restrict c, const double *restrict a, const double *restrict
   }
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->in[1], d->n); }
-RUN(ijk) RUN(ikj) RUN(ikj_restricted) RUN(blocked) RUN(tiled)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->in[1], d->n); }
+RUN(ijk)
+RUN(ikj)
+RUN(ikj_restricted)
+RUN(blocked)
+RUN(tiled)
 
 LOOP(matrix_product, "matrix product of doubles", {F64, 1, 2, 0}, {{F64, 1, 2, 0}, {F64, 1, 2, 0}}, .roundings = 2,
      .roundings_of_n = 1, .flops = 2, .flops_power = 3, .sizes = {100, 300, 1000},

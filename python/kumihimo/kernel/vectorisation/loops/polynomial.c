@@ -3,21 +3,21 @@
 
 enum { terms = 8 };
 
-FORM(plain)(double *y, const double *x, const double *c, long n) {
+FORM(plain)(double* y, const double* x, const double* c, long n) {
   for (long i = 0; i < n; ++i) {
     double sum = c[terms - 1];
     for (int t = terms - 2; t >= 0; --t) sum = sum * x[i] + c[t];
     y[i] = sum;
   }
 }
-FORM(powers)(double *y, const double *x, const double *c, long n) {
+FORM(powers)(double* y, const double* x, const double* c, long n) {
   for (long i = 0; i < n; ++i) {
     double sum = 0, power = 1;
     for (int t = 0; t < terms; ++t, power *= x[i]) sum += c[t] * power;
     y[i] = sum;
   }
 }
-FORM(restricted)(double *restrict y, const double *restrict x, const double *restrict c, long n) {
+FORM(restricted)(double* restrict y, const double* restrict x, const double* restrict c, long n) {
   for (long i = 0; i < n; ++i) {
     double sum = c[terms - 1];
     for (int t = terms - 2; t >= 0; --t) sum = sum * x[i] + c[t];
@@ -25,13 +25,13 @@ FORM(restricted)(double *restrict y, const double *restrict x, const double *res
   }
 }
 /* Estrin's scheme: pairs, then pairs of pairs. */
-FORM(pairs)(double *restrict y, const double *restrict x, const double *restrict c, long n) {
+FORM(pairs)(double* restrict y, const double* restrict x, const double* restrict c, long n) {
   for (long i = 0; i < n; ++i) {
     const double a = x[i], square = a * a, fourth = square * square;
     y[i] = ((c[0] + c[1] * a) + (c[2] + c[3] * a) * square) + ((c[4] + c[5] * a) + (c[6] + c[7] * a) * square) * fourth;
   }
 }
-FORM(vector)(double *y, const double *x, const double *c, long n) {
+FORM(vector)(double* y, const double* x, const double* c, long n) {
   const long v = LANES(vf64);
   long i = 0;
   for (; i + 4 * v <= n; i += 4 * v) {
@@ -51,9 +51,13 @@ FORM(vector)(double *y, const double *x, const double *c, long n) {
   }
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->in[1], d->n); }
-RUN(plain) RUN(powers) RUN(restricted) RUN(pairs) RUN(vector)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->in[1], d->n); }
+RUN(plain)
+RUN(powers)
+RUN(restricted)
+RUN(pairs)
+RUN(vector)
 
 LOOP(polynomial, "polynomial of degree 7 of doubles", {F64, 1, 1, 0}, {{F64, 1, 1, 0}, {F64, 0, 0, terms}},
      .roundings = 16, .flops = 14, .flops_power = 1,

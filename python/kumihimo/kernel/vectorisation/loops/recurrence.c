@@ -1,15 +1,15 @@
 /* y_i = y_(i-1) / 2 + x_i: each result needs the one before it. */
 #include "suite.h"
 
-FORM(plain)(double *y, const double *x, long n) {
+FORM(plain)(double* y, const double* x, long n) {
   if (n > 0) y[0] = x[0];
   for (long i = 1; i < n; ++i) y[i] = 0.5 * y[i - 1] + x[i];
 }
-FORM(carried)(double *y, const double *x, long n) {
+FORM(carried)(double* y, const double* x, long n) {
   double last = 0;
   for (long i = 0; i < n; ++i) y[i] = last = 0.5 * last + x[i];
 }
-FORM(blocked)(double *restrict y, const double *restrict x, long n) {
+FORM(blocked)(double* restrict y, const double* restrict x, long n) {
   double last = 0;
   long i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -31,7 +31,7 @@ typedef double v4_u __attribute__((vector_size(32), aligned(1), may_alias));
 #endif
 #endif
 #ifdef HAS_SHUFFLE
-FORM(vector)(double *y, const double *x, long n) {
+FORM(vector)(double* y, const double* x, long n) {
   const v4 zero = {0}, powers = {0.5, 0.25, 0.125, 0.0625};
   double last = 0;
   long i = 0;
@@ -47,19 +47,22 @@ FORM(vector)(double *y, const double *x, long n) {
 }
 #endif
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->n); }
-RUN(plain) RUN(carried) RUN(blocked)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->n); }
+RUN(plain)
+RUN(carried)
+RUN(blocked)
 #ifdef HAS_SHUFFLE
 RUN(vector)
 #endif
 
 LOOP(recurrence, "y_i = y_(i-1) / 2 + x_i", {F64, 1, 1, 0}, {{F64, 1, 1, 0}}, .roundings = 1, .roundings_of_n = 2,
      .flops = 2, .flops_power = 1,
-     .forms = {{"plain", run_plain, ""},
-               {"carried", run_carried, "carry the last result in a variable"},
-               {"blocked", run_blocked, "compute 4 results from the last one of the block before"},
+     .forms = {
+         {"plain", run_plain, ""},
+         {"carried", run_carried, "carry the last result in a variable"},
+         {"blocked", run_blocked, "compute 4 results from the last one of the block before"},
 #ifdef HAS_SHUFFLE
-               {"vector", run_vector, "compute 4 results at once with vector types (parallel prefix)"},
+         {"vector", run_vector, "compute 4 results at once with vector types (parallel prefix)"},
 #endif
      });

@@ -1,7 +1,7 @@
 /* y = a where a > b, else b / 2: a condition on data. */
 #include "suite.h"
 
-FORM(branch)(float *y, const float *a, const float *b, long n) {
+FORM(branch)(float* y, const float* a, const float* b, long n) {
   for (long i = 0; i < n; ++i) {
     if (a[i] > b[i])
       y[i] = a[i];
@@ -9,16 +9,16 @@ FORM(branch)(float *y, const float *a, const float *b, long n) {
       y[i] = 0.5f * b[i];
   }
 }
-FORM(early_store)(float *y, const float *a, const float *b, long n) {
+FORM(early_store)(float* y, const float* a, const float* b, long n) {
   for (long i = 0; i < n; ++i) {
     y[i] = 0.5f * b[i];
     if (a[i] > b[i]) y[i] = a[i];
   }
 }
-FORM(expression)(float *restrict y, const float *restrict a, const float *restrict b, long n) {
+FORM(expression)(float* restrict y, const float* restrict a, const float* restrict b, long n) {
   for (long i = 0; i < n; ++i) y[i] = a[i] > b[i] ? a[i] : 0.5f * b[i];
 }
-FORM(vector)(float *y, const float *a, const float *b, long n) {
+FORM(vector)(float* y, const float* a, const float* b, long n) {
   const long v = LANES(vf32);
   long i = 0;
   for (; i + v <= n; i += v) {
@@ -29,9 +29,12 @@ FORM(vector)(float *y, const float *a, const float *b, long n) {
   for (; i < n; ++i) y[i] = a[i] > b[i] ? a[i] : 0.5f * b[i];
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->in[1], d->n); }
-RUN(branch) RUN(early_store) RUN(expression) RUN(vector)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->in[1], d->n); }
+RUN(branch)
+RUN(early_store)
+RUN(expression)
+RUN(vector)
 
 LOOP(selection, "y = a > b ? a : b / 2 of floats", {F32, 1, 1, 0}, {{F32, 1, 1, 0}, {F32, 1, 1, 0}},
      .forms = {{"branch", run_branch, ""},

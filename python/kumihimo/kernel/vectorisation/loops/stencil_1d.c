@@ -1,13 +1,13 @@
 /* y_i = (x_(i-1) + 2 x_i + x_(i+1)) / 4, of doubles. The input has one element more at each end. */
 #include "suite.h"
 
-FORM(plain)(double *y, const double *x, long n) {
+FORM(plain)(double* y, const double* x, long n) {
   for (long i = 0; i < n; ++i) y[i] = 0.25 * x[i] + 0.5 * x[i + 1] + 0.25 * x[i + 2];
 }
-FORM(restricted)(double *restrict y, const double *restrict x, long n) {
+FORM(restricted)(double* restrict y, const double* restrict x, long n) {
   for (long i = 0; i < n; ++i) y[i] = 0.25 * x[i] + 0.5 * x[i + 1] + 0.25 * x[i + 2];
 }
-FORM(carried)(double *y, const double *x, long n) {
+FORM(carried)(double* y, const double* x, long n) {
   double left = x[0], middle = x[1];
   for (long i = 0; i < n; ++i) {
     const double right = x[i + 2];
@@ -16,7 +16,7 @@ FORM(carried)(double *y, const double *x, long n) {
     middle = right;
   }
 }
-FORM(vector)(double *y, const double *x, long n) {
+FORM(vector)(double* y, const double* x, long n) {
   const long v = LANES(vf64);
   long i = 0;
   for (; i + v <= n; i += v)
@@ -24,9 +24,12 @@ FORM(vector)(double *y, const double *x, long n) {
   for (; i < n; ++i) y[i] = 0.25 * x[i] + 0.5 * x[i + 1] + 0.25 * x[i + 2];
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->n); }
-RUN(plain) RUN(restricted) RUN(carried) RUN(vector)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->n); }
+RUN(plain)
+RUN(restricted)
+RUN(carried)
+RUN(vector)
 
 LOOP(stencil_1d, "stencil of 3 points", {F64, 1, 1, 0}, {{F64, 1, 1, 2}}, .roundings = 3, .flops = 5, .flops_power = 1,
      .forms = {{"plain", run_plain, ""},

@@ -1,18 +1,18 @@
 /* The sum of doubles: a compiler may not reorder it, unless it is allowed to. */
 #include "suite.h"
 
-FORM(plain)(double *out, const double *x, long n) {
+FORM(plain)(double* out, const double* x, long n) {
   double sum = 0;
   for (long i = 0; i < n; ++i) sum += x[i];
   *out = sum;
 }
-FORM(simd)(double *out, const double *x, long n) {
+FORM(simd)(double* out, const double* x, long n) {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (long i = 0; i < n; ++i) sum += x[i];
   *out = sum;
 }
-FORM(accumulators)(double *out, const double *x, long n) {
+FORM(accumulators)(double* out, const double* x, long n) {
   double a = 0, b = 0, c = 0, d = 0;
   long i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -24,7 +24,7 @@ FORM(accumulators)(double *out, const double *x, long n) {
   for (; i < n; ++i) a += x[i];
   *out = (a + b) + (c + d);
 }
-FORM(blocks)(double *out, const double *x, long n) {
+FORM(blocks)(double* out, const double* x, long n) {
   double part[16] = {0}, sum = 0;
   long i = 0;
   for (; i + 16 <= n; i += 16)
@@ -33,7 +33,7 @@ FORM(blocks)(double *out, const double *x, long n) {
   for (int j = 0; j < 16; ++j) sum += part[j];
   *out = sum;
 }
-FORM(vector)(double *out, const double *x, long n) {
+FORM(vector)(double* out, const double* x, long n) {
   const long v = LANES(vf64);
   vf64 a = {0}, b = {0}, c = {0}, d = {0};
   long i = 0;
@@ -50,9 +50,13 @@ FORM(vector)(double *out, const double *x, long n) {
   *out = sum;
 }
 
-#define RUN(form) \
-  static void run_##form(const struct data *d) { form(d->out, d->in[0], d->n); }
-RUN(plain) RUN(simd) RUN(accumulators) RUN(blocks) RUN(vector)
+#define RUN(form)                                                                                                      \
+  static void run_##form(const struct data* d) { form(d->out, d->in[0], d->n); }
+RUN(plain)
+RUN(simd)
+RUN(accumulators)
+RUN(blocks)
+RUN(vector)
 
 LOOP(sum, "sum of doubles", {F64, 0, 0, 1}, {{F64, 1, 1, 0}}, .roundings = 1, .roundings_of_n = 1, .flops = 1,
      .flops_power = 1,

@@ -63,5 +63,5 @@ def by_size(rules: tuple[Rule, ...], collective: str, own: dict) -> dict:
 def leaf(algorithm: Algorithm | None, collective: str, own: dict) -> dict:
     if algorithm is LIBRARY or algorithm.name == AUTO:
         return own
-    chosen = {f"algorithm=MPIR_{collective.capitalize()}_intra_{algorithm.name}": {}}
+    chosen: dict[str, dict] = {f"algorithm=MPIR_{collective.capitalize()}_intra_{algorithm.name}": {}}
     return chosen if collective == "bcast" else {"count<pow2": own, "count=any": chosen}

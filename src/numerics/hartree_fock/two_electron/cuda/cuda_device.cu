@@ -17,8 +17,9 @@ namespace kumihimo::hartree_fock::two_electron {
 namespace cuda {
 namespace {
 
-constexpr int block = 64;              // threads; half_size doubles each fit 48 KiB of shared memory
-constexpr double chunk_bytes = 4e9;    // of integrals and as many at most of weights, or an eighth of the GPU's free memory
+constexpr int block = 64; // threads; half_size doubles each fit 48 KiB of shared memory
+// Of integrals, and as many at most of weights; or an eighth of the free memory of the GPU.
+constexpr double chunk_bytes = 4e9;
 constexpr double chunk_quartets = 1e9; // of atomic additions, which store none
 
 struct AtomicAdd {
@@ -153,7 +154,9 @@ struct KindArrays {
     TRY(begin_b.assign(tables.begin_b, stream));
     return list_b.assign(tables.list_b, stream);
   }
-  DevicePairKind view() const { return {pairs.data(), count, begin_a.data(), list_a.data(), begin_b.data(), list_b.data()}; }
+  DevicePairKind view() const {
+    return {pairs.data(), count, begin_a.data(), list_a.data(), begin_b.data(), list_b.data()};
+  }
 };
 
 // The bra pairs of a class, in the list of all classes.
