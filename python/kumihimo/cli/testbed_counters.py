@@ -38,7 +38,7 @@ def command(
     ) = None,
     page: options.written("--page FILE", "Write a page with pictures of the links' loads (HTML).") = None,
     watch: option(
-        "--watch", "Show the rates of the busiest links, busy as a share of the link's rate, until Ctrl-C."
+        "--watch", "Show the rates of the busiest links, busy as a share of the rate of a link, until Ctrl-C."
     ) = False,
     every: options.duration("--every TIME", "Time between two looks of --watch [default: 2s].") = None,
     as_json: options.Json = False,

@@ -174,7 +174,7 @@ def changed(testbed: Testbed, lines: dict[int, Iterable[str]]) -> None:
 
 # Ends the processes of a node's network, but those that hold its namespaces. Prints the ranks of each run of a command
 # that were among them, as far as their launchers have told them, and the runs whose launchers go on without them.
-KILLER = """
+KILLER = r"""
 import json, os, signal, sys
 holder, run_variable, recovering = sys.argv[1], sys.argv[2].encode(), {each.encode() for each in sys.argv[3:]}
 mine = os.stat(f"/proc/{holder}/ns/net").st_ino
