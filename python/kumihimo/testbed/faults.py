@@ -91,8 +91,8 @@ def with_slow_links(text: str, testbed: Testbed, faults: FaultRecord) -> str:
 
 
 def has_slow_links(testbed: Testbed) -> bool:
-    """Whether machine files of its family have slow links (docs/machines.md)."""
-    return testbed.plan.described.family in ("torus", "tofu")
+    """Whether machine files of its family have slow links, between nodes (docs/machines.md)."""
+    return testbed.plan.described.family in ("torus", "tofu") and not testbed.wiring.switches
 
 
 def unpredicted(testbed: Testbed) -> Iterator[str]:
