@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 from math import prod
@@ -11,7 +12,7 @@ import pytest
 from namespaces import COMMAND, NEEDS_NAMESPACES, kumihimo, own_testbeds, right
 from waiting import until
 
-from kumihimo.processes.visible import below, command_of
+from kumihimo.processes.visible import processes
 from kumihimo.testbed import faults, testbeds
 from kumihimo.testbed.wiring import Wiring
 
@@ -97,19 +98,24 @@ def test_the_agent_of_launchers_refuses_a_node_that_no_message_reaches():
     assert "has no node node9" in agent("node9", "hostname").stderr
 
 
+def is_rank(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes() == b"sleep\x0030304\x00"
+    return False
+
+
 def killed_while(script: str, node: int = 1) -> subprocess.CompletedProcess:
-    """A command that starts a process on node 1, which dies with its node."""
+    """A command that has started a rank on node 1, while this node dies. Then its standard input ends."""
     words = [COMMAND, "testbed", "run", "--", "sh", "-c", script]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "ready\n"
-        testbed = testbeds.find(None)
-        until(lambda: "tail" in set(map(command_of, below(testbed.keeper))), "the rank runs", process)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(words, text=True, **pipes) as process:
+        until(lambda: any(is_rank(pid) for pid in processes()), "the rank runs", process)
         right("kill", str(node))
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
-RANK = 'echo ready; OMPI_COMM_WORLD_RANK=3 "$OMPI_MCA_plm_rsh_agent" node1 exec tail -f /dev/null'
+RANK = 'OMPI_COMM_WORLD_RANK=3 "$OMPI_MCA_plm_rsh_agent" node1 exec sleep 30304 >/dev/null 2>&1'
 
 
 def test_a_command_that_hides_the_death_of_a_rank_fails_with_the_name_of_the_node():
@@ -126,14 +132,14 @@ def test_a_command_that_hides_the_death_of_a_rank_fails_with_the_name_of_the_nod
 
 def test_a_launcher_that_goes_on_without_dead_ranks_has_its_own_exit_status():
     right("up", "3")
-    ended = killed_while(f"sh -c 'sleep 30 & wait' launcher --with-ft ulfm & {RANK}; exit 0")
+    ended = killed_while(f"sh -c 'sleep 300; :' launcher --with-ft ulfm >/dev/null 2>&1 & {RANK}; exit 0")
     assert ended.returncode == 0
     assert "node1, with rank 3, was killed" in ended.stderr
 
 
 def test_a_node_without_ranks_of_the_command_may_die():
     right("up", "3")
-    ended = killed_while(f"{RANK} & sleep 2; exit 0", node=2)
+    ended = killed_while(f"{RANK} & read line; exit 0", node=2)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
