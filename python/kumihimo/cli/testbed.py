@@ -141,7 +141,7 @@ def run(
 def judged(testbed: testbeds.Testbed, run: str, code: int, at_first: str) -> int:
     """The exit status of a command, with a message about the faults that it met. Open MPI 5 ends with 0 when a node has
     died with ranks."""
-    recorded = faults.recorded(testbed)
+    recorded = faults.settled(testbed)
     lost = recorded.lost.get(run, {})
     if lost:
         output.message(faults.lost_ranks(testbed, lost))

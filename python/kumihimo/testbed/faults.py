@@ -58,16 +58,30 @@ def recorded(testbed: Testbed) -> FaultRecord:
     )
 
 
+def settled(testbed: Testbed) -> FaultRecord:
+    """The faults, when no command changes them any more: `kill` records what it has killed at its end."""
+    with locked(testbed, fcntl.LOCK_SH):
+        return recorded(testbed)
+
+
 def record_file(testbed: Testbed) -> Path:
     return testbed.folder / "faults.json"
 
 
 @contextlib.contextmanager
-def changing(testbed: Testbed) -> Iterator[FaultRecord]:
-    """The record, which is written when the links have changed. One command at a time."""
+def locked(testbed: Testbed, how: int) -> Iterator[None]:
     lock = os.open(testbed.folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, how)
+        yield
+    finally:
+        os.close(lock)
+
+
+@contextlib.contextmanager
+def changing(testbed: Testbed) -> Iterator[FaultRecord]:
+    """The record, which is written when the links have changed. One command at a time."""
+    with locked(testbed, fcntl.LOCK_EX):
         faults = recorded(testbed)
         slow_before = dict(faults.slow)
         yield faults
@@ -76,8 +90,6 @@ def changing(testbed: Testbed) -> Iterator[FaultRecord]:
         if faults.slow != slow_before:
             text = testbed.machine_file.read_text(encoding="utf-8")
             files.write_whole(testbed.machine_file, with_slow_links(text, testbed, faults))
-    finally:
-        os.close(lock)
 
 
 def with_slow_links(text: str, testbed: Testbed, faults: FaultRecord) -> str:
