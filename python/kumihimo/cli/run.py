@@ -18,6 +18,7 @@ from kumihimo.processes import allocation
 from kumihimo.processes.signals import LATE_SECONDS, LateStatus
 from kumihimo.run import wisdom_reading
 from kumihimo.run.program_keys import key_of
+from kumihimo.run.start_watch import UnstartedStatus
 from kumihimo.text import files
 from kumihimo.text.errors import did_you_mean, not_applicable, wrong_value
 from kumihimo.text.sizes import with_unit
@@ -123,7 +124,9 @@ def command(
     if not first:
         raise SystemExit(code)
     own = OwnWork()
-    if isinstance(code, LateStatus):
+    if isinstance(code, UnstartedStatus):
+        message(f"no rank had started {LATE_SECONDS:g} s after the time limit of {timeout:g} s; the launcher was ended")
+    elif isinstance(code, LateStatus):
         message(f"the launcher did not end within {LATE_SECONDS:g} s after ranks had given up, and was ended")
     if not found:
         with own.step("the summary"):

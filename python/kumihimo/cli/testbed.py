@@ -12,16 +12,16 @@ from typing import Optional
 
 import typer
 
-from kumihimo import _machine, _topology
+from kumihimo import _machine
 from kumihimo.cli import machines, options, output, testbed_counters
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.testbed_counters import Name
 from kumihimo.processes import signals
 from kumihimo.testbed import costs, faults, launchers, machine_file, testbeds
 from kumihimo.testbed.testbeds import TestbedPlan
-from kumihimo.testbed.wiring import Wiring
+from kumihimo.testbed.wiring import MOST_VERTICES, Wiring
 from kumihimo.text import files
-from kumihimo.text.errors import BadInput, failed, wrong_value
+from kumihimo.text.errors import BadInput, failed, not_applicable, wrong_value
 from kumihimo.text.quantities import counted, seconds_text
 
 app = typer.Typer(help="Make a network of Linux namespaces on this machine and run MPI programs on it.")
@@ -31,13 +31,14 @@ RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) *([kmgKMG]?)([bB]it|b|B)(?:/s
 BIT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 MOST_SLOTS = 1024
 MOST_LATENCY = 1.0  # seconds
+SIGNAL_SECONDS = 5.0  # for a launcher to answer a signal while links are cut, behind which its daemons may be
 KEEPER_SECONDS = 2.0  # for a keeper to be gone after the processes of its testbed
 
 
 @app.command()
 def up(
     network: argument("SHAPE|MACHINE", "Shape of a torus (3x3x3; 4mx4m: a mesh), or a machine's name or file."),
-    shape: option("--shape -s SHAPE", "Part of a torus machine: 4x3x2.") = None,
+    shape: option("--shape -s SHAPE", "Part of a machine: 4x3x2, or a number of nodes on switches.") = None,
     rate: option("--rate RATE", "Rate of each link in each direction: 50Mbit/s, 1Gbit/s.") = "100Mbit/s",
     latency: options.duration("--latency TIME", "Time that a packet is late on each link.", may_be_zero=True) = "0",
     slots: option("--slots N", "Ranks that launchers put on each node.", int) = 1,
@@ -79,16 +80,24 @@ def network_of(given: str, part: str | None) -> tuple[_machine.Machine, str]:
         machine = machines.load(given)
     except BadInput as error:
         raise BadInput(error.problem, error.advice or "give a shape such as 3x3x3, or a machine") from None
+    text = text_of_file(given, machine)
     if part is not None:
-        if machine.family != "torus":
-            raise wrong_value("--shape is a part of a torus", machine.network, "leave it out")
-        machine = machine.with_shape(_topology.Shape.parse(part))
-    path = Path(given)
-    text = files.read_text(path, "the machine file", LARGEST_FILE) if path.is_file() else None
-    if text is None and machine.family != "torus":
-        where = next(folder / f"{given}.toml" for folder in machines.search())
-        text = files.read_text(where, "the machine file", LARGEST_FILE)
+        return machine_file.part_of(machine, text, part)
+    if machine.nodes + machine.switches > MOST_VERTICES and (example := machine_file.example_part(machine)):
+        rule = f"a testbed has at most {MOST_VERTICES} nodes and switches"
+        advice = f"give --shape for a part of the machine, such as --shape {example}"
+        raise not_applicable(rule, machine.nodes + machine.switches, advice)
     return machine, machine_file.topology_of(machine, text)
+
+
+def text_of_file(given: str, machine: _machine.Machine) -> str | None:
+    """Of a machine's file; None: there is none, and the machine is a torus."""
+    path = Path(given)
+    if not path.is_file():
+        path = next((each for folder in machines.search() if (each := folder / f"{given}.toml").is_file()), path)
+    if not path.is_file() and machine.family == "torus":
+        return None
+    return files.read_text(path, "the machine file", LARGEST_FILE)
 
 
 def rate_of(text: str, name: str = "--rate") -> int:
@@ -112,14 +121,36 @@ def run(
     vertex = faults.vertex_of(testbed.wiring, node)
     # The mounts of a node have a working directory of their own.
     words = testbed.within(vertex, ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command])
+    if at_first := faults.sentence(testbed, faults.recorded(testbed)):
+        output.message(at_first)
     testbed.enter()
     this = uuid.uuid4().hex
-    code, _ = signals.run(words, env={**testbed.environment, launchers.RUN: this})
+    code, came = signals.run(
+        words,
+        given_up=lambda came: bool(set(came) - set(signals.NOTICES) and faults.recorded(testbed).cut),
+        late_seconds=SIGNAL_SECONDS,
+        env={**testbed.environment, launchers.RUN: this},
+    )
+    if isinstance(code, signals.LateStatus):
+        output.message(f"the command did not end within {SIGNAL_SECONDS:g} s after {came[0]}, and was ended")
     if left := launchers.end_daemons(testbed.keeper, this):
-        output.message(f"the launcher left daemons on the nodes ({', '.join(left)}), which were ended")
+        names = ", ".join(dict.fromkeys(left))
+        output.message(f"the launcher left {counted(len(left), 'daemon')} on the nodes ({names}), which were ended")
     if ended_with(testbed, code):
         raise failed(f"the command ended with testbed {testbed.name}, which was removed")
-    raise SystemExit(code)  # as it is: the border has meanings of its own for some
+    raise SystemExit(judged(testbed, this, code, at_first))  # as it is: the border has meanings of its own
+
+
+def judged(testbed: testbeds.Testbed, run: str, code: int, at_first: str) -> int:
+    """The exit status of a command, with a message about the faults that it met. Open MPI 5 ends with 0 when a node has
+    died with ranks."""
+    recorded = faults.settled(testbed)
+    lost = recorded.lost.get(run, {})
+    if lost:
+        output.message(faults.lost_ranks(testbed, lost))
+    elif code and (now := faults.sentence(testbed, recorded)) != at_first and now:
+        output.message(now)
+    return code or int(any(lost.values()) and run not in recorded.outlived)
 
 
 def ended_with(testbed: testbeds.Testbed, code: int) -> bool:
@@ -149,6 +180,7 @@ def show(those: list[testbeds.Testbed], as_json: bool, more: str = "") -> None:
             "bits_per_second": testbed.plan.rate,
             "latency_seconds": testbed.plan.latency,
             "ranks_per_node": testbed.plan.slots,
+            **fault_fields(testbed),
         }
         for testbed in those
     ]
@@ -158,10 +190,27 @@ def show(those: list[testbeds.Testbed], as_json: bool, more: str = "") -> None:
         columns = ("testbed", "network", "nodes>", "switches>", "links>", "Mbit/s>", "ranks per node>")
         cells = [(*list(row.values())[:5], f"{row['bits_per_second'] / 1e6:g}", row["ranks_per_node"]) for row in rows]
         output.print_table("", columns, cells)
+        for testbed in those:
+            output.print_list(f"Faults of {testbed.name}:", faults.lines(testbed, faults.recorded(testbed)))
         if more:
             output.print_line(more)
     else:
         output.print_line("there is no testbed; make one: kumihimo testbed up 3x3x3")
+
+
+def fault_fields(testbed: testbeds.Testbed) -> dict:
+    """The faults of a testbed, for JSON: directed links by the names of their ends."""
+    recorded, wiring = faults.recorded(testbed), testbed.wiring
+
+    def ends(link: int) -> dict:
+        first, second = wiring.ends[link]
+        return {"link": link, "from": wiring.name(first), "to": wiring.name(second)}
+
+    return {
+        "cut_links": [ends(link) for link in sorted(recorded.cut)],
+        "slow_links": [{**ends(link), "bits_per_second": rate} for link, rate in sorted(recorded.slow.items())],
+        "killed_nodes": [wiring.name(node) for node in sorted(recorded.killed)],
+    }
 
 
 @app.command()
@@ -177,9 +226,13 @@ def machine(
     text = testbed.machine_file.read_text(encoding="utf-8")
     if measure:
         text, notes = costs.measured(testbed, str(Path(sys.argv[0]).resolve()))
-        files.write_whole(testbed.machine_file, text)
+        with faults.changing(testbed) as recorded:
+            text = faults.with_slow_links(text, testbed, recorded)
+            files.write_whole(testbed.machine_file, text)
         for note in notes:
             output.message(note)
+    for line in faults.unpredicted(testbed):
+        output.message(line)
     if out is None:
         print(text, end="")
     else:
@@ -211,7 +264,7 @@ def slow(
     rate: argument("RATE", "10Mbit/s."),
     name: Name = None,
 ) -> None:
-    """Give the links between two neighbours another rate."""
+    """Give the links between two neighbours another rate, which `status` and `machine` then tell."""
     testbed = testbeds.find(name)
     faults.slow(testbed, faults.links_between(testbed.wiring, link), rate_of(rate, "RATE"))
 

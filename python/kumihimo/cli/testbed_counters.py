@@ -10,7 +10,7 @@ from typing import Optional
 
 from kumihimo.cli import options, output, progress, terminal
 from kumihimo.cli.options import option
-from kumihimo.testbed import comparison, counters, testbeds
+from kumihimo.testbed import comparison, counters, faults, testbeds
 from kumihimo.testbed.comparison import LoadComparison, link_text, ratio_text
 from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.testbeds import Testbed
@@ -37,7 +37,9 @@ def command(
         Path,
     ) = None,
     page: options.written("--page FILE", "Write a page with pictures of the links' loads (HTML).") = None,
-    watch: option("--watch", "Show the rates of the busiest links, busy as a share of --rate, until Ctrl-C.") = False,
+    watch: option(
+        "--watch", "Show the rates of the busiest links, busy as a share of the rate of a link, until Ctrl-C."
+    ) = False,
     every: options.duration("--every TIME", "Time between two looks of --watch [default: 2s].") = None,
     as_json: options.Json = False,
 ) -> None:
@@ -112,7 +114,7 @@ def summary(testbed: Testbed, compared: LoadComparison) -> list[str]:
         most = bytes_text(compared.measured[unexpected[0]].data)
         number = counted(len(unexpected), "link")
         lines.append(f"predicted idle, but not: {number}, at most {most} ({link_text(testbed, unexpected[0])})")
-    return lines
+    return [*lines, *map("{}, now".format, faults.lines(testbed, faults.recorded(testbed)))]
 
 
 def watch_links(testbed: Testbed, interval: float) -> None:
@@ -134,7 +136,7 @@ def watch_links(testbed: Testbed, interval: float) -> None:
 
 def busiest(testbed: Testbed, before: counters.LinkReading, reading: counters.LinkReading, begin: float) -> list[str]:
     """The lines of a look at the links: as many as a terminal has."""
-    seconds = reading.seconds - before.seconds
+    seconds, recorded = reading.seconds - before.seconds, faults.recorded(testbed)
     changes = reading.since(before.links).links
     order = sorted((link for link in changes if changes[link].bytes), key=lambda link: -changes[link].bytes)
     size = shutil.get_terminal_size()
@@ -145,7 +147,8 @@ def busiest(testbed: Testbed, before: counters.LinkReading, reading: counters.Li
     for link in order[:most]:
         change, (first, second) = changes[link], testbed.wiring.ends[link]
         ends = testbed.wiring.name(first), testbed.wiring.name(second)
-        busy = share_text(8 * change.bytes / seconds / testbed.plan.rate)
+        limit = recorded.rate(link, testbed.plan.rate)
+        busy = share_text(8 * change.bytes / seconds / limit) if limit else "cut"
         rate = rate_text(change.data / seconds)
         rows.append((*ends, rate, busy, change.drops, testbed.plan.described.link_name(link)))
     at = f"{reading.seconds - begin:.1f} s"

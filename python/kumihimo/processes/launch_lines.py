@@ -12,6 +12,8 @@ from pathlib import Path
 MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin
 SRUN = "srun"
 FLUX, FLUX_STARTS = "flux", ("run", "submit", "alloc", "batch")  # and its subcommands that name a program
+# Options with which the others go on when a rank dies, so that the launcher's exit status counts.
+RECOVERING = ("--with-ft", "--enable-recovery", "-enable-recovery", "-disable-auto-cleanup")
 OTHER_LAUNCHERS = (SRUN, "aprun", "jsrun", FLUX, "prun")  # of batch systems
 # Programs that start the one which their arguments name.
 WRAPPERS: tuple[str, ...] = ("env", "time", "nice", "ionice", "nohup", "stdbuf", "timeout", "numactl", "taskset")

@@ -37,12 +37,16 @@ LATE = LateStatus(124)  # as `timeout` has
 
 
 def run(
-    command: Sequence[str], whole: bool = False, given_up: Callable[[], bool] | None = None, **options: object
+    command: Sequence[str],
+    whole: bool = False,
+    given_up: Callable[[Sequence[int]], bool] | None = None,
+    late_seconds: float = LATE_SECONDS,
+    **options: object,
 ) -> tuple[int, tuple[str, ...]]:
     """The exit status, 128 and its number where a signal ended the launcher; and the names of the signals that came,
     notices aside. `whole`: a signal ends all launchers below the command. Else a script may end before its launcher
-    does, and srun only shows its state at the first SIGINT. `given_up`: whether ranks have ended the job; LATE_SECONDS
-    later the launcher is ended."""
+    does, and srun only shows its state at the first SIGINT. `given_up`: whether ranks, or one of these signals, have
+    ended the job; `late_seconds` later the launcher is ended."""
     relay = Relay(whole)
     before = {number: signal.getsignal(number) for number in NUMBERS}
     heeded = [number for number in NUMBERS if before[number] != signal.SIG_IGN]  # as SIGHUP is not under nohup
@@ -52,7 +56,7 @@ def run(
         relay.start(command, **options)
         # Background jobs of a script ignore it, and hand that down to the launcher, which is asked all the same.
         signal.signal(signal.SIGINT, relay.take)
-        code = relay.process.wait() if given_up is None else relay.wait(given_up)
+        code = relay.process.wait() if given_up is None else relay.wait(given_up, late_seconds)
         relay.end_launchers()
     finally:
         for number, handler in before.items():
@@ -101,13 +105,13 @@ class Relay:
             self._stop_witness_process()
         self._at_hand -= 1
 
-    def wait(self, given_up: Callable[[], bool]) -> int:
+    def wait(self, given_up: Callable[[Sequence[int]], bool], late_seconds: float) -> int:
         """The exit status, or LATE."""
         process, late = self.process, None
-        while late is None or time.monotonic() < late + LATE_SECONDS:
+        while late is None or time.monotonic() < late + late_seconds:
             if has_ended(process, within_seconds=1):
                 return process.wait()
-            late = (late or time.monotonic()) if given_up() else None  # the program may go on nevertheless
+            late = (late or time.monotonic()) if given_up(self.came) else None  # the program may go on nevertheless
         there = below(process.pid) | {process.pid}
         terminate(there)
         with contextlib.suppress(subprocess.TimeoutExpired):

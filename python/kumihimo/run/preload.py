@@ -21,6 +21,7 @@ from kumihimo.processes.launchers import BY_FAMILY, SLURM_EXPORT
 from kumihimo.processes.mpi import library_of, version_text
 from kumihimo.processes.package_files import program
 from kumihimo.run import networks, program_keys, run_summary, wisdom_reading
+from kumihimo.run.start_watch import StartWatch
 from kumihimo.text.errors import failed, wrong_value
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
@@ -92,11 +93,12 @@ def run(
         if SLURM_EXPORT in inherited:
             inherited[SLURM_EXPORT] = exporting(inherited[SLURM_EXPORT], given)
         words = launch_lines.with_srun_export(command, lambda names: exporting(names, given))
+        watch = StartWatch(float(settings.get("TIMEOUT") or 0), mark)
         try:
             code, came = signals.run(
                 [launcher, *preloading(family, given, words[1:])],
                 whole=whole,
-                given_up=lambda: any(Path(place).glob("*.given_up*")),
+                given_up=lambda _: any(Path(place).glob("*.given_up*")) or watch.waits_in_vain(),
                 env=inherited if family else {**inherited, **given},
                 cwd=folder,
                 **(streams or {}),
@@ -104,7 +106,7 @@ def run(
         finally:
             if mark:
                 forget_lists(mark)
-        return EndedProgram(code, run_summary.read(summary), came)
+        return EndedProgram(watch.status(code), run_summary.read(summary), came)
 
 
 def handed_on() -> dict[str, str]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 
+from kumihimo.testbed import faults
 from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.testbeds import Testbed
 from kumihimo.text import files
@@ -92,11 +93,12 @@ class LoadComparison:
 
 def link_rows(testbed: Testbed, carried: Mapping[int, LinkCount], compared: LoadComparison | None) -> list[dict]:
     """What is known of each link."""
-    wiring, machine = testbed.wiring, testbed.plan.described
+    wiring, machine, recorded = testbed.wiring, testbed.plan.described, faults.recorded(testbed)
     rows = []
     for link, count in sorted(carried.items()):
         first, second = wiring.ends[link]
         row = {"link": link, "name": machine.link_name(link), "from": wiring.name(first), "to": wiring.name(second)}
+        row |= {"bits_per_second": recorded.rate(link, testbed.plan.rate)}
         row |= {"bytes": count.bytes, "data_bytes": count.data}
         row |= {"predicted_bytes": compared.predicted.links[link], "ratio": compared.ratio(link)} if compared else {}
         rows.append(row | {"packets": count.packets, "drops": count.drops})

@@ -73,7 +73,7 @@ def total(testbed: Testbed, kumihimo: str, disturbed: OtherWork) -> float | None
     """Bytes a second of all links together while each node of a torus or mesh sends to all of its neighbours. None
     where nearly all of it is what the links let through, or not every rank has a node."""
     described, links = testbed.plan.described, len(testbed.wiring.ends)
-    if described.family != "torus" or testbed.plan.slots > 1:
+    if described.family != "torus" or described.switches or testbed.plan.slots > 1:
         return None
     on = ["-p", str(testbed.wiring.nodes), "--neighbours", machine_file.neighbours_of(str(described.shape))]
     asked = ("neighbor_alltoall", "-a", "direct", *on, "-b", str(BLOCK))

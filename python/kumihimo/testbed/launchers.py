@@ -20,8 +20,10 @@ DAEMONS = ("orted", "prted", "hydra_pmi_proxy")
 # begin with KUMIHIMO.
 RUN = "_KUMIHIMO_TESTBED_RUN"
 DAEMON_SECONDS = 5.0  # to end after their launcher
-AGENT = """#!/bin/sh
-# Runs a command on a node of this testbed, as `ssh HOST COMMAND` would.
+UNREACHABLE = "unreachable"  # file of a testbed: pairs of nodes between which no message passes, and why
+AGENT = r"""#!/bin/sh
+# Runs a command on a node of this testbed, as `ssh HOST COMMAND` would. To a node that no message reaches it says so at
+# once, where ssh would after its time limit: launchers would wait for a daemon there, some of them for ever.
 while :; do
   case "$1" in
     -l | -o | -p) shift 2 ;;
@@ -31,9 +33,18 @@ while :; do
 done
 host=${1#*@}
 shift
-if ! read -r pid 2>/dev/null < "%(folder)s/nodes/$host"; then
-  echo "this testbed has no node $host" >&2
+if ! read -r pid name 2>/dev/null < "%(folder)s/nodes/$host"; then
+  echo "kumihimo: this testbed has no node $host" >&2
   exit 255
+fi
+if [ -s "%(folder)s/%(unreachable)s" ]; then
+  read -r here < /proc/sys/kernel/hostname
+  while read -r from to why; do
+    if [ "$from $to" = "$here $name" ]; then
+      echo "kumihimo: $to cannot be reached from $from: $why; run \`kumihimo testbed heal\`" >&2
+      exit 255
+    fi
+  done < "%(folder)s/%(unreachable)s"
 fi
 exec nsenter --target="$pid" %(namespaces)s -- /bin/sh -c "$*"
 """
@@ -46,12 +57,14 @@ def write(folder: Path, wires: Wiring, processes: Sequence[int], slots: int) -> 
     nodes.mkdir()
     for vertex in range(wires.nodes):
         for name in (wires.name(vertex), address(vertex)):
-            (nodes / name).write_text(f"{processes[vertex]}\n", encoding="ascii")
+            (nodes / name).write_text(f"{processes[vertex]} {wires.name(vertex)}\n", encoding="ascii")
     names = [wires.name(vertex) for vertex in range(wires.nodes)]
     (folder / "hostfile").write_text("".join(f"{name} slots={slots}\n" for name in names), encoding="ascii")
     (folder / "hydra-hosts").write_text("".join(f"{name}:{slots}\n" for name in names), encoding="ascii")
     agent = folder / "agent"
-    agent.write_text(AGENT % {"folder": folder, "namespaces": " ".join(OF_A_NODE)}, encoding="utf-8")
+    agent.write_text(
+        AGENT % {"folder": folder, "unreachable": UNREACHABLE, "namespaces": " ".join(OF_A_NODE)}, encoding="utf-8"
+    )
     agent.chmod(0o755)
 
 

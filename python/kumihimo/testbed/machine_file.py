@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from collections.abc import Mapping
 
-from kumihimo import _machine
+from kumihimo import _machine, _topology
 from kumihimo.testbed.wiring import MTU, payload_rate
-from kumihimo.text.errors import not_applicable
+from kumihimo.text.errors import KumihimoError, not_applicable, wrong_value
+
+WITH_PARTS = ("torus", "tofu", "fat_tree", "dragonfly", "dragonfly_plus")  # families of which --shape takes a part
 
 NUMBERS = """
 [network]
@@ -38,7 +42,7 @@ segment_bytes = {{ value = "32 KiB", assumed = "as in the measuring programs" }}
 def topology_of(machine: _machine.Machine, text: str | None) -> str:
     """The section of its file. `text`: the file's, None: of a shape alone."""
     if text is None or machine.family == "torus":
-        return f'[topology]\nfamily = "torus"\nshape = "{machine.shape}"\n'
+        return torus_section(machine)
     kept, is_in = [], False
     for line in text.splitlines():
         if header := re.match(r"\s*\[+\s*([\w-]+)", line):
@@ -48,6 +52,63 @@ def topology_of(machine: _machine.Machine, text: str | None) -> str:
     if not kept:
         raise not_applicable("the machine file must have a section [topology] of its own", machine.name)
     return "\n".join(kept).rstrip() + "\n"
+
+
+def torus_section(machine: _machine.Machine) -> str:
+    """Of a torus or mesh, whose routers may have several nodes: these are its last axis."""
+    shape, _, each = str(machine.shape).rpartition("x")
+    if machine.switches:
+        return f'[topology]\nfamily = "torus"\nshape = "{shape}"\nnodes_per_router = {each}\n'
+    return f'[topology]\nfamily = "torus"\nshape = "{machine.shape}"\n'
+
+
+def part_of(machine: _machine.Machine, text: str, shape: str) -> tuple[_machine.Machine, str]:
+    """A part of a machine of this file, and the section of a file for the part alone."""
+    if machine.family not in WITH_PARTS:
+        rule = "--shape is a part of a torus, of Tofu, of a fat tree or of a dragonfly"
+        raise wrong_value(rule, machine.network, "leave it out")
+    part = machine.with_shape(_topology.Shape.parse(shape))
+    if machine.family == "torus":
+        return part, torus_section(part)
+    if machine.family == "tofu":
+        section = tofu_section(machine, part, text)
+        whole = _machine.parse(text_of("part", "part", section, 1, 1, 100_000_000, 0.0), "the part")
+        if whole.shape != part.shape:
+            rule = f"--shape must be the torus of a whole box of Tofu, as a testbed has all nodes of {box_of(part)}"
+            raise wrong_value(rule, shape, f"give --shape {whole.shape}")
+        return whole, section
+    lines = [line for line in topology_of(machine, text).splitlines() if not re.match(r"\s*node(s|_names)\b", line)]
+    return part, "\n".join([*lines, f"nodes = {part.nodes}"]) + "\n"
+
+
+def box_of(part: _machine.Machine) -> str:
+    """The lengths of the six axes."""
+    return part.network.rpartition(" ")[2]
+
+
+def tofu_section(machine: _machine.Machine, part: _machine.Machine, text: str) -> str:
+    """Of the box of the part: an axis of which it has not all is no ring. I/O nodes are not in it."""
+    whole = re.search(r'^\s*axes\s*=\s*"([^"]*)"', topology_of(machine, text), re.MULTILINE)
+    if whole is None:
+        raise not_applicable("the machine file must have a line with the axes of Tofu", machine.name)
+    axes = [
+        axis if int(axis.rstrip("m")) == int(length) else length if length == "1" else f"{length}m"
+        for axis, length in zip(whole[1].split("x"), box_of(part).split("x"))
+    ]
+    return f'[topology]\nfamily = "tofu"\naxes = "{"x".join(axes)}"\n'
+
+
+def example_part(machine: _machine.Machine) -> str:
+    """A small --shape of a machine; empty: it has no parts."""
+    if machine.family == "tofu":
+        return "4x3x2"
+    if machine.family in WITH_PARTS and machine.on_switches:
+        return str(min(machine.nodes, 27))
+    for most in (3, 4, 8, 16) if machine.family == "torus" else ():
+        axes = [min(axis.length, most) for axis in machine.shape.axes]
+        with contextlib.suppress(KumihimoError):
+            return str(machine.with_shape(_topology.Shape.parse("x".join(map(str, axes)))).shape).replace("m", "")
+    return ""
 
 
 def text_of(name: str, network: str, topology: str, ports: int, slots: int, rate: int, latency: float) -> str:
@@ -98,3 +159,12 @@ def with_total(text: str, rate: float) -> str:
     row = f'total_bandwidth = {{ value = "{rate / 1000:.0f} kB/s", measured = "{said}" }}\n'
     kept = re.sub(r"^total_bandwidth = .*\n", "", text, flags=re.MULTILINE)
     return kept.replace("burst_bytes = ", f"{row}burst_bytes = ", 1)
+
+
+def with_slow_links(text: str, factors: Mapping[tuple[int, int], float]) -> str:
+    """The file with these links slow, by their ends, and no others. `factors`: of the links' rate, each below 1."""
+    kept = text.partition("\n[[slow_link]]")[0]
+    return kept + "".join(
+        f"\n[[slow_link]]\nfrom = {first}\nto = {second}\nfactor = {factor:.6g}\n"
+        for (first, second), factor in sorted(factors.items())
+    )

@@ -91,7 +91,7 @@ class Testbed:
         plan = self.plan
         told = {
             INSIDE: str(self.folder),
-            allocation.SHAPE: str(plan.described.shape) if plan.described.family == "torus" else "",
+            allocation.SHAPE: str(plan.described.shape) if plan.described.family in ("torus", "tofu") else "",
             allocation.MACHINE: str(self.machine_file),
             allocation.LINKS: f"{plan.described.network}, {plan.rate} bit/s, {plan.latency} s",
         }

@@ -7,7 +7,7 @@ Pure: nothing is run here. Vertices are the nodes, then the switches, as the top
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,12 +40,17 @@ class Wiring:
         if machine.family == "single_node":
             rule = "a testbed needs a network between nodes"
             raise not_applicable(rule, f"{machine.name}, a single node", "give a shape such as 3x3x3")
-        self.nodes, self.switches = machine.nodes, machine.switches
+        self.nodes, self._switches = machine.nodes, switches_of(machine)
         if self.vertices > MOST_VERTICES:
             rule = f"a testbed has at most {MOST_VERTICES} nodes and switches"
             raise not_applicable(rule, self.vertices, "give a smaller shape, or --shape for a part of the machine")
         self._machine = machine
-        self.ends = {link: (first, second) for link, first, second, _ in machine.links}
+        vertex = {of_machine: number for number, of_machine in enumerate([*range(self.nodes), *self._switches])}
+        self.ends = {
+            link: (vertex[first], vertex[second])
+            for link, first, second, _ in machine.links
+            if first in vertex and second in vertex
+        }
         self.back: dict[int, int] = {}
         waiting: dict[tuple[int, int], list[int]] = defaultdict(list)
         for link, (first, second) in self.ends.items():
@@ -58,12 +63,21 @@ class Wiring:
             raise not_applicable("a testbed needs links in both directions between neighbours", machine.network)
 
     @property
+    def switches(self) -> int:
+        return len(self._switches)
+
+    @property
     def vertices(self) -> int:
         return self.nodes + self.switches
 
     def name(self, vertex: int) -> str:
-        """Of the host, too."""
-        return f"node{vertex}" if vertex < self.nodes else f"switch{vertex - self.nodes}"
+        """Of the host, too. Switches have their numbers in the machine."""
+        return f"node{vertex}" if vertex < self.nodes else f"switch{self._switches[vertex - self.nodes] - self.nodes}"
+
+    @cached_property
+    def by_name(self) -> dict[str, int]:
+        """The vertices."""
+        return {self.name(vertex): vertex for vertex in range(self.vertices)}
 
     @cached_property
     def leaving(self) -> tuple[tuple[int, ...], ...]:
@@ -90,6 +104,27 @@ class Wiring:
             if usual[at][to] != link:
                 others[at].append((sender, to, link))
         return Hops(usual, tuple(map(tuple, others)))
+
+    def crossing(self, links: set[int]) -> Iterator[tuple[tuple[int, int], int]]:
+        """The pairs of nodes whose route has one of these links, with the least such link."""
+        for sender in range(self.nodes):
+            for to in range(self.nodes):
+                crossed = links.intersection(self._machine.route(sender, to))
+                if crossed:
+                    yield (sender, to), min(crossed)
+
+
+def switches_of(machine: _machine.Machine) -> Sequence[int]:
+    """The switches, as ends of the machine's links. Of a part of a machine, with more switches than nodes, only those
+    on routes."""
+    every = range(machine.nodes, machine.nodes + machine.switches)
+    if machine.nodes > MOST_VERTICES or machine.nodes >= machine.switches:
+        return every
+    used = {
+        link for sender in range(machine.nodes) for to in range(machine.nodes) for link in machine.route(sender, to)
+    }
+    ends = {end for link, *both, _ in machine.links if link in used for end in both}
+    return [switch for switch in every if switch in ends]
 
 
 def address(vertex: int) -> str:

@@ -14,8 +14,13 @@
 namespace kumihimo::interpose {
 namespace {
 
-constexpr unsigned established = 1, retransmission = 1; // of a socket, and of its timer
-constexpr unsigned fewest_repeats = 3;
+constexpr unsigned established = 1, connecting = 2, retransmission = 1; // of a socket, and of its timer
+constexpr unsigned fewest_repeats = 3, fewest_attempts = 2;             // these come after 1 s and 3 s
+
+bool is_silent(unsigned state, unsigned timer, unsigned repeats) {
+  if (timer != retransmission) return false;
+  return (state == established && repeats >= fewest_repeats) || (state == connecting && repeats >= fewest_attempts);
+}
 
 std::string text_of(const char* path) {
   std::ifstream file(path);
@@ -46,8 +51,7 @@ std::vector<std::string> silent_addresses(const std::string& table, const std::s
     if (std::sscanf(line.c_str(), "%*d: %*8x:%*x %8x:%*x %x %*x:%*x %x:%*x %x %*u %*u %" SCNu64, &remote, &state,
                     &timer, &repeats, &inode) != 5)
       continue;
-    if (state != established || timer != retransmission || repeats < fewest_repeats || !sockets.contains(inode))
-      continue;
+    if (!is_silent(state, timer, repeats) || !sockets.contains(inode)) continue;
     std::array<char, INET_ADDRSTRLEN> text{};
     const in_addr address{remote}; // the table has it as it lies in memory
     if (inet_ntop(AF_INET, &address, text.data(), text.size())) found.emplace_back(text.data());

@@ -9,8 +9,8 @@
 
 namespace kumihimo::interpose {
 
-// The remote addresses in a table of /proc/net/tcp of those sockets, by inode, that have sent the same data again and
-// again. On a congested network a peer answers now and then.
+// The remote addresses in a table of /proc/net/tcp of those sockets, by inode, that have sent the same data, or asked
+// for the same connection, again and again. On a congested network a peer answers now and then.
 std::vector<std::string> silent_addresses(const std::string& table, const std::set<std::uint64_t>& sockets);
 
 // The first name of an address in a text of /etc/hosts; else the address.

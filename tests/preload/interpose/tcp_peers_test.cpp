@@ -19,7 +19,11 @@ const std::string table =
     "   4: 00004D0A:0404 01004D0A:9C44 01 00000100:00000000 01:00000031 00000005     0        0 104 2 0000 24 4 30 2 "
     "2\n"
     "   5: 00004D0A:0405 04004D0A:9C45 01 00000100:00000000 01:00000031 00000008     0        0 105 2 0000 24 4 30 2 "
-    "2\n";
+    "2\n"
+    "   6: 00004D0A:0406 05004D0A:9C46 02 00000001:00000000 01:00000131 00000002     0        0 106 2 0000 400 0 0 1 "
+    "7\n"
+    "   7: 00004D0A:0407 06004D0A:9C47 02 00000001:00000000 01:00000131 00000001     0        0 107 2 0000 200 0 0 1 "
+    "7\n";
 
 TEST(SilentAddresses, AreThoseToWhichAProcessRepeatsItself) {
   const std::vector<std::string> one{"10.77.0.1"};
@@ -27,6 +31,11 @@ TEST(SilentAddresses, AreThoseToWhichAProcessRepeatsItself) {
   EXPECT_TRUE(silent_addresses(table, {100, 102, 103}).empty());
   EXPECT_TRUE(silent_addresses("", {101}).empty());
   EXPECT_TRUE(silent_addresses("   1: what this is\n\n", {101}).empty());
+}
+
+TEST(SilentAddresses, AreThoseThatDoNotAcceptAConnection) {
+  EXPECT_EQ(silent_addresses(table, {106}), (std::vector<std::string>{"10.77.0.5"}));
+  EXPECT_TRUE(silent_addresses(table, {107}).empty()) << "it may be slow";
 }
 
 TEST(HostName, IsTheFirstOfAnAddress) {
