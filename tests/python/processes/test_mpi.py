@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo.processes import mpi
+from kumihimo.processes import launchers, mpi
 from kumihimo.text.errors import BadInput, Failed
 
 TELLS = {
@@ -71,7 +71,7 @@ def test_no_library_is_one_sentence(monkeypatch):
 
 
 def test_command_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(mpi, "available_processors", lambda: 4)
+    monkeypatch.setattr(launchers, "available_processors", lambda: 4)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     openmpi = mpi.choose(str(make_prefix(tmp_path / "o", "mpirun", "openmpi", "lib/libmpi.so.40")))
     few, many = openmpi.arguments(2), openmpi.arguments(4)
