@@ -58,17 +58,36 @@ void bind_errors(nb::module_& m) {
       .def_prop_ro(
           "rows",
           [](const PredictionErrors& errors) {
-            std::vector<std::tuple<std::string, std::string, std::int64_t, double, double>> rows;
+            std::vector<std::tuple<std::string, std::string, std::int64_t, double, double, double>> rows;
             for (const auto& row : errors.rows)
-              rows.emplace_back(row.algorithms, row.lengths, row.times, row.low, row.high);
+              rows.emplace_back(row.algorithms, row.lengths, row.times, row.low, row.high, row.median);
             return rows;
           },
-          "Classes of algorithms and of lengths, the times that each rests on, low and high factors.");
+          "Classes of algorithms and of lengths, the times that each rests on, low and high factors and the median.")
+      .def_prop_ro_static(
+          "classes",
+          [](nb::handle) {
+            const auto& algorithms = PredictionErrors::classes_of_algorithms;
+            const auto& lengths = PredictionErrors::classes_of_lengths;
+            return std::pair(std::vector<std::string>(algorithms.begin(), algorithms.end()),
+                             std::vector<std::string>(lengths.begin(), lengths.end()));
+          },
+          "Those of algorithms and of lengths that a row may name.");
 }
 
 void bind_machine(nb::module_& m) {
   nb::class_<Machine>(m, "Machine", "A topology and the numbers that a prediction needs, each with its source.")
       .def_ro("name", &Machine::name)
+      .def_prop_ro(
+          "library_collectives",
+          [](const Machine& machine) {
+            std::vector<std::tuple<std::string, std::int64_t, std::int64_t, double>> rows;
+            if (machine.library_collectives)
+              for (const LibraryCollectives::Row& row : machine.library_collectives->rows)
+                rows.emplace_back(row.collective, row.ranks, row.bytes, row.time.value);
+            return rows;
+          },
+          "Collective, ranks, bytes and seconds of the MPI library's own calls; empty: nobody has measured them.")
       .def_ro("summary", &Machine::summary)
       .def_prop_ro("family", [](const Machine& machine) { return name_of(machine.family); })
       .def_ro("shape", &Machine::shape)

@@ -104,15 +104,15 @@ Site site(const ReplayProgram& program, std::int32_t rank, std::int64_t operatio
   return (program.*of)(rank, static_cast<std::uint32_t>(operation));
 }
 
-using Chosen = std::pair<const Variant*, Parameters>;
+using Chosen = std::tuple<const Variant*, Parameters, double>;
 
 ReplayProgram program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates,
                       double speed, std::vector<double> region_speed, bool balanced,
                       const std::optional<RankSpace>& space, std::optional<std::int64_t> windowed_from) {
   std::vector<Choice> choices;
-  for (const auto& [variant, parameters] : chosen) {
+  for (const auto& [variant, parameters, more_seconds] : chosen) {
     if (variant == nullptr) raise(wrong_value("a choice must have an algorithm", "None"));
-    choices.push_back({variant, parameters});
+    choices.push_back({variant, parameters, more_seconds});
   }
   ReplayOptions options{speed, std::move(region_speed), balanced, rates, space};
   options.windowed_from = windowed_from;
@@ -262,12 +262,12 @@ NB_MODULE(_replay, m) {
       .def("site_of", &site<&ReplayProgram::site_of>, "rank"_a, "operation"_a,
            "Of the call that it is a part of; None: of none.")
       .def_ro("graphs", &ReplayProgram::graphs);
-  m.def(
-      "program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
-      "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),
-      "windowed_from"_a = nb::none(), nb::keep_alive<0, 1>(),
-      "`choices`: algorithm and parameters of each of source.calls. `windowed_from`: with more operations there are no "
-      "graphs; times() makes them as it comes to them. None: there must be graphs.");
+  m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
+        "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),
+        "windowed_from"_a = nb::none(), nb::keep_alive<0, 1>(),
+        "`choices`: algorithm and parameters of each of source.calls, and seconds that each of its ranks takes beyond "
+        "them. `windowed_from`: with more operations there are no "
+        "graphs; times() makes them as it comes to them. None: there must be graphs.");
   m.def("program_of_goal", &program_of_goal, "graphs"_a, "speed"_a = 1.0, "balanced"_a = false,
         "The graphs of a GOAL file as a program without call sites.");
 }

@@ -31,10 +31,13 @@ class PredictionErrors:
         """The same of one class."""
 
     @property
-    def rows(self) -> list[tuple[str, str, int, float, float]]:
+    def rows(self) -> list[tuple[str, str, int, float, float, float]]:
         """
-        Classes of algorithms and of lengths, the times that each rests on, low and high factors.
+        Classes of algorithms and of lengths, the times that each rests on, low and high factors and the median.
         """
+
+    classes: tuple[list[str], list[str]]
+    """Those of algorithms and of lengths that a row may name."""
 
 class Machine:
     """
@@ -43,6 +46,12 @@ class Machine:
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def library_collectives(self) -> list[tuple[str, int, int, float]]:
+        """
+        Collective, ranks, bytes and seconds of the MPI library's own calls; empty: nobody has measured them.
+        """
 
     @property
     def summary(self) -> str: ...

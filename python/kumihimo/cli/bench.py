@@ -50,7 +50,6 @@ OF_PROGRAMS = (
 T = TypeVar("T")
 
 
-@options.with_software("machine")
 @options.with_parameters(hints=True)
 def command(
     collective: options.CollectiveProgramsOrWorkload,
@@ -64,6 +63,7 @@ def command(
     order: options.Order = None,
     placement: options.Placement = None,
     machine: option("--machine -m NAME", "Machine whose rates time the compute steps of a program file.") = None,
+    software: options.Software = None,
     library: options.Library = None,
     launches: option("--launches N", "Number of launches [default: 1; with --algorithm auto 9].", int) = None,
     type_: options.Type = "float64",
@@ -93,6 +93,7 @@ def command(
     kumihimo bench workload:rsdft,steps=1 --ranks 4
     kumihimo bench halo:64x64x64,points=27 --shape 2x2 --launches 5
     """
+    options.check_software(software, machine)
     arguments.refuse_misspelt_kind(collective, (WORKLOAD, arguments.HALO, arguments.FILE))
     of_workload = collective.startswith(WORKLOAD)
     if not of_workload and not arguments.names_programs(collective):
@@ -151,7 +152,7 @@ def command(
             each,
             parameters,
             placements.wanted(order, placement),
-            machines.load(machine).compute_rates if machine else (0.0, 0.0),
+            machines.load(machine, software).compute_rates if machine else (0.0, 0.0),
         )
         launcher = Launcher(case.ranks, mpi.choose(library or (place.family if place else None)), seconds=600)
         return bench_programs(case, launcher, launches or 1, check, "json" if as_json else format_, run, keeps)

@@ -67,10 +67,10 @@ app.command("measure")(machine_measure.command)
 
 
 @app.command("import")
-@options.with_software("like")
 def import_(
     file: argument("FILE", "Slurm topology (.conf, .yaml), SimGrid platform or hwloc topology (.xml).", Path),
     like: option("--like M", "Machine that supplies the numbers missing in FILE."),
+    software: options.Software = None,
     name: option("--name NAME", "Name of the new machine [default: the one in FILE].") = None,
     out: options.written("--out -o OUT", "Machine file to write [default: standard output].") = None,
 ) -> None:
@@ -87,7 +87,7 @@ def import_(
         raise wrong_value(
             "the name of a machine must have only letters, digits, -, _ and .", f"'{called}'", "give one with --name"
         )
-    text = imports.machine_file(imports.read(file), load(like), called, file.name)
+    text = imports.machine_file(imports.read(file), load(like, software), called, file.name)
     if out is None:
         print(text, end="")
     else:

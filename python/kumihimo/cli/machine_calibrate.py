@@ -79,7 +79,8 @@ def command(
     told = report.CalibrationReport(found, predictor.cases, kept, condition, judged, daily, repeated)
     if out is not None:
         source = f"kumihimo machine calibrate: {counted(len(to_fit), 'time')} of {measured.name}, {report.span(to_fit)}"
-        of = told.errors_source(measured.name)
+        source += "" if wanted is None else ", all other numbers as in the file"
+        of = told.errors_source(measured.name, wanted)
         errors = fitting.errors_section(told.error_rows, of, told.nodes, daily, told.correlations)
         output.write(out, fitting.machine_file(found, source, remarks(told, measured), state, errors))
     if as_json:

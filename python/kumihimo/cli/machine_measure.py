@@ -64,13 +64,15 @@ def command(
     trace_file = checked_file(trace, called, ".noise", "--trace") if noise else None
     installation = mpi.choose(library or (place.family if place else None))
     launcher = bench.job.Launcher(ranks, installation, seconds=300 + 3 * times.get("noise_seconds", 0))
-    steps = len(parts) + 2 * (place is None)
+    steps = len(parts) + 1 + 2 * (place is None)
     with progress.bar("measuring", steps, lines=True) as advance:
 
         def tell(part: str) -> None:
             advance(f"{PARTS[part]}")
 
         found = measured.measure(launcher, parts, tell, **times)
+        tell("collectives")
+        found.collectives = measured.library_collectives(launcher)
         if place is None:
             tell("switch")
             found.round_of_turns = measured.turns(installation)
@@ -89,6 +91,7 @@ PARTS = {
     "copies": "copies within a node",
     "library": "messages of MPI",
     "noise": "noise",
+    "collectives": "collectives of MPI",
     "switch": "ranks that share processors",
     "stream": "memory",
 }
@@ -181,6 +184,7 @@ def show(found: Measured, file: Path, trace_file: Path | None, as_json: bool) ->
         output.print_json({**made, **output.own_cost()})
         return
     show_messages(found)
+    show_collectives(found)
     show_rest(found)
     if statistics:
         show_noise(statistics)
@@ -222,6 +226,19 @@ def show_messages(found: Measured) -> None:
             f"{quantities.share_text(fit['largest_deviation'])} at most",
         ],
     )
+
+
+def show_collectives(found: Measured) -> None:
+    """A row for each length, a column for each collective; the barrier has no bytes."""
+    names = list(dict.fromkeys(each["collective"] for each in found.collectives))
+    times = {
+        (each["bytes"], each["collective"]): quantities.seconds_text(each["seconds"]) for each in found.collectives
+    }
+    sizes = sorted({size for size, _ in times})
+    rows = [(quantities.bytes_text(size), *(times.get((size, name), "") for name in names)) for size in sizes]
+    print()
+    title = f"Collectives of {found.mpi} on {quantities.counted(found.about['ranks'], 'rank')}"
+    output.print_table(title, ("bytes>", *(f"{name}>" for name in names)), rows)
 
 
 def loggops_values(fit: dict) -> dict[str, str]:

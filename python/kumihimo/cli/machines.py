@@ -8,7 +8,6 @@ from pathlib import Path
 from kumihimo import _machine
 from kumihimo.api import loading
 from kumihimo.api.loading import THIS_MACHINE, search
-from kumihimo.cli import options
 from kumihimo.processes import allocation
 from kumihimo.text.errors import wrong_value
 
@@ -17,8 +16,8 @@ __all__ = ["THIS_MACHINE", "hosts_of_job", "load", "of_job", "search"]
 
 def load(name: str, software: str | None = None) -> _machine.Machine:
     """A described machine by name, or from the path of its file; this machine, measured now. `software`: a state of its
-    software [default: that of --software, else the file's]."""
-    return loading.load(name, options.software() if software is None else software)
+    software [default: the file's]."""
+    return loading.load(name, software)
 
 
 def of_job() -> str | None:

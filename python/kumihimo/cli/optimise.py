@@ -21,6 +21,7 @@ from kumihimo import __version__
 from kumihimo.cli import options, output, progress, tuned_tables
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenFolder
+from kumihimo.predict import chances
 from kumihimo.processes import launch_lines, launcher_environment
 from kumihimo.run import preload, preload_obstacles
 from kumihimo.run.profile import collectives
@@ -397,6 +398,15 @@ class OptimiseWork:
         }
 
 
+def comparison_text(of: dict) -> str:
+    ends = f"{of['ratio_low']:.3f} to {of['ratio_high']:.3f}"
+    sure = chances.text(of["faster_probability"])
+    by = f"{counted(of['pairs'], 'pair')} of runs"
+    return (
+        f"with all choices it takes {of['ratio']:.3f} of its time ({ends}) by {by}, faster with a probability of {sure}"
+    )
+
+
 def show(found: dict, folder: Path) -> None:
     if found["kept"]:
         choices = [found["candidates"][number] for number in found["kept"]]
@@ -409,9 +419,12 @@ def show(found: dict, folder: Path) -> None:
         few = " that are far apart" if len(found["pairs"]) < LOOKS[0] else ""
         by = f"by {counted(len(found['pairs']), 'pair')} of runs{few}; the prediction was {predicted}"
         print(f"\nthe program takes {saved} less time ({least} to {most}), {by}")
+        print(f"it is faster with a probability of {chances.text(found['gain']['faster_probability'])}")
         print(f"wisdom: {found['wisdom']}; `kumihimo run -- ...` uses it")
     elif found["nothing_to_gain"]:
         print(f"nothing was kept: {found['nothing_to_gain']}")
+        if compared := [each for each in found["comparisons"] if "ratio" in each]:
+            print(comparison_text(compared[0]))
         if found["earlier_wisdom"]:
             print(f"choices of an earlier command stay in use until you delete {found['earlier_wisdom']}")
     output.print_list("What else would help:", found["advice"])

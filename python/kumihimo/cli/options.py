@@ -205,36 +205,10 @@ def gathered(command: Callable) -> Callable:
     return _expanded(command, name, fields, lambda given: of(**given))
 
 
-def with_software(*names: str) -> Callable[[Callable], Callable]:
-    """Gives a command that names a machine the option --software, which machines.load() heeds. `names`: the arguments
-    of which one must name a machine where --software is given."""
-
-    def decorated(command: Callable) -> Callable:
-        written = inspect.signature(command).parameters
-        types = get_type_hints(command, include_extras=True)
-        given = [each.replace(annotation=types[each.name]) for each in written.values()]
-        after = 1 + next(place for place, each in enumerate(given) if each.name == names[0])
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        given.insert(after, inspect.Parameter("software", kind, default=None, annotation=Software))
-
-        @functools.wraps(command)
-        def called(**asked: object) -> object:
-            state = asked.pop("software", None)
-            if state is not None and all(asked.get(name) is None for name in names):
-                raise wrong_value("--software needs a machine", f"'{state}'", f"add --{names[0]}, or leave it out")
-            return command(**asked)
-
-        called.__signature__ = inspect.signature(command).replace(parameters=given)
-        called.__annotations__ = {each.name: each.annotation for each in given}
-        return called
-
-    return decorated
-
-
-def software() -> str | None:
-    """The state of a machine's software that the command line names."""
-    context = click.get_current_context(silent=True)
-    return None if context is None else context.params.get("software")
+def check_software(state: str | None, machine: str | None) -> None:
+    """Refuses --software where no option names a machine."""
+    if state is not None and machine is None:
+        raise wrong_value("--software needs a machine", f"'{state}'", "add --machine, or leave it out")
 
 
 def _expanded(

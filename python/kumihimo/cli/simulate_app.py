@@ -13,7 +13,6 @@ from kumihimo.text import quantities
 from kumihimo.text.errors import BadInput, missing, not_applicable, wrong_value
 
 
-@options.with_software("machine", "case")
 def command(
     application: argument(
         "APPLICATION", "Application: poisson3d, fem-cube, himeno, fdtd2d, hartree-fock, lu or fft3d."
@@ -21,6 +20,7 @@ def command(
     machine: option(
         "--machine -m M", "Name of a machine (see `machine list`), or a machine file [default: that of --case]."
     ) = None,
+    software: options.Software = None,
     method: option("--method NAME", "Method: cg, chronopoulos_gear, gropp, pipelined, s_step, or all.") = arguments.ALL,
     cells: option("--cells BOX", "Cells (nodes of elements) of a rank: 64x64x64.") = None,
     size: option(
@@ -83,6 +83,7 @@ def command(
         raise wrong_value("--algorithm must name one algorithm", f"'{algorithm}'")
     if machine is None and case is None:
         raise missing("--machine", "add a name from `kumihimo machine list`, or a --case")
+    options.check_software(software, machine or case)
     asked_ranks = Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node))
     of_solvers = {
         "--cells": cells,
@@ -100,7 +101,7 @@ def command(
 
         refuse(prediction.HARTREE_FOCK, {**of_solvers, "--case": case, "--write": out})
         of_units = simulate_hartree_fock.BuildRequest(
-            machine, asked_ranks, size, variant, settings or [], speed, algorithm, model
+            machine, asked_ranks, size, variant, settings or [], speed, algorithm, model, software
         )
         return simulate_hartree_fock.run(of_units, as_json)
     if application in (lu_prediction.LU, fft_prediction.FFT):
@@ -109,7 +110,9 @@ def command(
 
         of_solvers["--algorithm"] = algorithm != "recursive_doubling"
         refuse(application, {**of_solvers, "--variant": None if case is None else variant})
-        measured = MeasuredRequest(application, machine, asked_ranks, size, settings or [], speed, model, variant)
+        measured = MeasuredRequest(
+            application, machine, asked_ranks, size, settings or [], speed, model, variant, software
+        )
         if case is not None:
             return simulate_published.run(simulate_published.named(case, measured, out), as_json)
         refuse(application, {"--write": out})
@@ -143,7 +146,7 @@ def command(
         raise wrong_value("--crossover compares all methods", f"--method {method}", "leave --method out")
     if crossover and ranks is not None:
         raise wrong_value("--crossover excludes --ranks", ranks, "use --shape for the most nodes")
-    loaded = machines.load(machine)
+    loaded = machines.load(machine, software)
     if crossover:
         rows = progress.run_interruptible(
             lambda: list(prediction.crossovers(asked, prediction.smaller_jobs(loaded, asked_ranks)))

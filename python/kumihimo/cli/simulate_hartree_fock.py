@@ -31,6 +31,7 @@ class BuildRequest:
     speed: str | None
     algorithm: str
     model: str | None
+    software: str | None
 
 
 def run(asked: BuildRequest, as_json: bool) -> None:
@@ -40,7 +41,7 @@ def run(asked: BuildRequest, as_json: bool) -> None:
     if not 1e-3 <= speed <= 1e3:
         raise wrong_value("--speed must be from 0.001 to 1000", asked.speed)
     arguments.variants("allreduce", asked.algorithm)
-    loaded = machines.load(asked.machine)
+    loaded = machines.load(asked.machine, asked.software)
     whole = simulation.on(loaded, asked.ranks)
     hartree_fock_prediction.check_ranks(whole)
     jobs = [whole] if asked.ranks.ranks is not None else list(prediction.smaller_jobs(loaded, asked.ranks)) or [whole]

@@ -53,7 +53,7 @@ def run_unequal(request: MeasuredRequest, asked: LuQuestion, model: str, as_json
     """On nodes of several kinds, with more ranks on faster ones."""
     if request.speed is not None:
         raise wrong_value("--speed has no effect beside --set speeds=...", request.speed, "leave it out")
-    loaded = machines.load(request.machine)
+    loaded = machines.load(request.machine, request.software)
     job, processes, rule = unequal_job(loaded, request.ranks, asked)
     lu_prediction.check(asked, sum(processes), lu_prediction.nodes_of_row(asked, job.rank_space))
     here = peak_here()

@@ -30,6 +30,7 @@ class MeasuredRequest:
     speed: str | None
     model: str | None
     variant: str | None = None
+    software: str | None = None
 
     def checked_model(self) -> str:
         model = self.model or "flow"
@@ -47,7 +48,7 @@ class MeasuredRequest:
 
     def jobs(self, alone: bool) -> list[_machine.Job]:
         """On more and more nodes; `alone`: on all that were asked for."""
-        loaded = machines.load(self.machine)
+        loaded = machines.load(self.machine, self.software)
         whole = simulation.on(loaded, self.ranks)
         if alone or self.ranks.ranks is not None:
             return [whole]

@@ -9,7 +9,7 @@ from kumihimo import _machine
 from kumihimo.app import catalogue, fft_prediction, global_fft, hybrid_machine, lu_prediction, published
 from kumihimo.app.core_speed import CoreSpeed, peak_here
 from kumihimo.app.published import PublishedCase
-from kumihimo.cli import machines, options, output, progress
+from kumihimo.cli import machines, output, progress
 from kumihimo.cli.simulate_lu import measured_text
 from kumihimo.cli.simulate_measured import LIMIT_SECONDS, MeasuredRequest
 from kumihimo.collectives.arguments import Ranks
@@ -37,7 +37,7 @@ class CaseRequest:
     def figure(self) -> float | None:
         """The published one, if the prediction is of what was published."""
         asked = self.request
-        changed = asked.machine or options.software() or asked.settings or asked.ranks != Ranks(None, None, None)
+        changed = asked.machine or asked.software or asked.settings or asked.ranks != Ranks(None, None, None)
         return None if changed else self.case.figure
 
     def refuse_settings(self, *known: str) -> None:
@@ -47,7 +47,7 @@ class CaseRequest:
                 raise wrong_value(f"the case {self.case.name} takes {what}", f"'{name}'", "leave it out")
 
     def machine(self) -> _machine.Machine:
-        return machines.load(self.request.machine or self.case.machine)
+        return machines.load(self.request.machine or self.case.machine, self.request.software)
 
     def job(self) -> _machine.Job:
         asked = self.request.ranks

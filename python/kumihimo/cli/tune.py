@@ -44,7 +44,6 @@ SETTINGS = (
 )  # prefixes of settings
 
 
-@options.with_software("machine")
 def command(
     collectives: argument(
         "[COLLECTIVE...]", "Collectives [default: allreduce bcast reduce].", Optional[list[str]]
@@ -63,6 +62,7 @@ def command(
     fresh: option("--fresh", "Discard measurements of earlier tunings.") = False,
     reproducible: option("--reproducible", "Use only algorithms with a fixed order of operands.") = False,
     machine: option("--machine -m M", "Described machine to tune for by simulation.") = None,
+    software: options.Software = None,
     shape: options.Shape = None,
     export: options.written("--export DIR", "Folder for files that tune the MPI library itself.", WrittenFolder) = None,
     as_json: options.Json = False,
@@ -79,6 +79,7 @@ def command(
     Example:
     kumihimo tune allreduce --budget 2m
     """
+    options.check_software(software, machine)
     if profile is not None:
         refuse_beside_profile(
             {
@@ -104,7 +105,7 @@ def command(
     each = arguments.ranks_per_node_named(ranks_per_node)
     if machine is not None:
         refuse_beside_machine(library, reproducible, export)
-        found = simulate(asked, machine, Ranks(shape, *one_of(ranks), each), out)
+        found = simulate(asked, machine, software, Ranks(shape, *one_of(ranks), each), out)
     elif profile is not None:
         found = of_program(asked, profile, collectives and asked.collectives, library, out)
     elif shape is not None:
@@ -443,12 +444,12 @@ def stage_on(installation: mpi.Installation) -> tuple[rehearsal.Stage | None, li
         return None, [f"the choices were not tested in a program (rehearsal): {reason}"]
 
 
-def simulate(asked: TuneCommand, name: str, ranks: Ranks, out: Path | None) -> dict:
+def simulate(asked: TuneCommand, name: str, software: str | None, ranks: Ranks, out: Path | None) -> dict:
     from kumihimo.cli import machines
     from kumihimo.predict import simulation
     from kumihimo.tune.simulated import Simulated, asked_of, predict
 
-    job = simulation.on(machines.load(name), ranks)
+    job = simulation.on(machines.load(name, software), ranks)
     machine = job.machine
     shape = simulation.shape_of(machine)
     state = {"software": machine.software_state} if machine.software_state else {}
@@ -457,7 +458,9 @@ def simulate(asked: TuneCommand, name: str, ranks: Ranks, out: Path | None) -> d
     path = out or wisdom_reading.folder() / f"{name}.json"
     wisdom.check_writable(path)
     old = wisdom.existing(path, "", simulated=place)
-    journal = Journal(state_of(path), {**place, "kumihimo": __version__}, asked.fresh)
+    # Predictions of another content of the machine file would mix two machines.
+    content = hashlib.sha256(machine.to_json().encode()).hexdigest()
+    journal = Journal(state_of(path), {**place, "machine_content": content, "kumihimo": __version__}, asked.fresh)
     choices: list[dict] = []
     left: list[dict] = []
     with asked.interruption, progress.bar("tuning", 3 * len(asked.collectives) * len(asked.sizes)) as advance:

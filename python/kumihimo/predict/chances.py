@@ -1,7 +1,8 @@
 """With which probability a predicted choice is the best (ADR 78).
 
-The logarithm of measured / predicted of each candidate is normal: nine of ten are within the candidate's interval.
-Errors of candidates of one class have a correlation, those of different classes a lower one, since they share causes: a
+The logarithm of measured / predicted of each candidate is a half-normal on each side of its median, with the ends of
+the interval of nine of ten as its 5 and 95 %: times are more often much longer than predicted than much shorter. Errors
+of candidates of one class have a correlation, those of different classes a lower one, since they share causes: a
 cost that all programs pay, and one that the class pays. An error that both share does not change which one is faster.
 """
 
@@ -25,12 +26,18 @@ SURE = 0.9  # from which a choice is said to be sure
 
 @dataclass(frozen=True)
 class UncertainTime:
-    """`low`, `high`: nine of ten measured times are between these times the predicted `seconds`."""
+    """`low`, `high`: nine of ten measured times are between these times the predicted `seconds`; `median`: half of them
+    are below this times it."""
 
     algorithms: str
     seconds: float
     low: float
     high: float
+    median: float
+
+    @classmethod
+    def of(cls, row: ErrorRow, algorithms: str, seconds: float) -> UncertainTime:
+        return cls(algorithms, seconds, row.low, row.high, row.median)
 
 
 @dataclass(frozen=True)
@@ -59,19 +66,27 @@ def of_candidates(candidates: Sequence[UncertainTime], known: Correlations) -> l
     times = []
     for i in within:
         each = candidates[i]
-        centre = math.log(each.seconds) + (math.log(each.low) + math.log(each.high)) / 2
-        width = (math.log(each.high) - math.log(each.low)) / (2 * NINTH)
+        median = math.log(each.seconds * each.median)
+        below, above = widths(each)
         shared, of_class, own = normals(ALL), normals(f"class {each.algorithms}"), normals(f"candidate {i}")
-        times.append(
-            [
-                centre + width * (all_share * a + class_share * b + own_share * c)
-                for a, b, c in zip(shared, of_class, own)
-            ]
-        )
+        draws = [all_share * a + class_share * b + own_share * c for a, b, c in zip(shared, of_class, own)]
+        times.append([median + draw * (below if draw < 0 else above) for draw in draws])
     wins = [0] * len(candidates)
     for drawn in zip(*times):
         wins[within[drawn.index(min(drawn))]] += 1
     return [count / DRAWS for count in wins]
+
+
+def widths(of: UncertainTime | ErrorRow) -> tuple[float, float]:
+    """Standard deviations of the half-normals below and above the median."""
+    return math.log(of.median / of.low) / NINTH, math.log(of.high / of.median) / NINTH
+
+
+def score(log: float, row: ErrorRow) -> float:
+    """The standard normal number that gives this log of measured / predicted, cut where a single one would decide."""
+    off = log - math.log(row.median)
+    width = widths(row)[off > 0]
+    return max(-FAR, min(FAR, off / width)) if width > 0 else math.copysign(FAR, off) if off else 0.0
 
 
 def correlations_of(errors: object) -> Correlations:
@@ -94,8 +109,7 @@ def of_cases(errors: object, cases: Sequence[PredictedCase]) -> list[float] | No
     if None in rows or any(case.seconds <= 0 for case in cases):
         return None
     candidates = [
-        UncertainTime(algorithms, case.seconds, row.low, row.high)
-        for (algorithms, _), case, row in zip(classes, cases, rows)
+        UncertainTime.of(row, algorithms, case.seconds) for (algorithms, _), case, row in zip(classes, cases, rows)
     ]
     return of_candidates(candidates, correlations_of(errors))
 
@@ -126,21 +140,20 @@ def text(chance: float) -> str:
 
 
 def correlations(judged: Sequence[JudgedTime], rows: Sequence[ErrorRow]) -> Correlations:
-    """Of the errors of pairs of algorithms in one case, as shares of their intervals. Repeats are no pair."""
+    """Of errors about their medians, as shares of their intervals, of pairs of algorithms in one case. Repeats are no
+    pair."""
     by_case: dict[object, list[tuple[JudgedTime, float]]] = {}
     for each in judged:
         row = prediction_errors.row_for(rows, each.algorithms, each.lengths)
         if row is not None and row.high > row.low:
-            centre, width = (math.log(row.low) + math.log(row.high)) / 2, math.log(row.high / row.low) / (2 * NINTH)
-            score = max(-FAR, min(FAR, (each.log - centre) / width))
-            by_case.setdefault(each.case, []).append((each, score))
+            by_case.setdefault(each.case, []).append((each, score(each.log, row)))
     products: dict[bool, list[float]] = {True: [], False: []}
     for scores in by_case.values():
-        for i, (each, score) in enumerate(scores):
+        for i, (each, mine) in enumerate(scores):
             for other, its in scores[:i]:
                 if each.curve is None or each.curve != other.curve:
-                    products[each.algorithms == other.algorithms].append(score * its)
-    square = [score * score for scores in by_case.values() for _, score in scores]
+                    products[each.algorithms == other.algorithms].append(mine * its)
+    square = [mine * mine for scores in by_case.values() for _, mine in scores]
     variance = sum(square) / len(square) if square else 0.0
 
     def mean(same: bool) -> float:
@@ -176,7 +189,7 @@ def judged_choices(judged: Sequence[JudgedTime]) -> list[JudgedChoice]:
         of = [prediction_errors.row_for(rows, each.algorithms, each.lengths) for each in mine]
         if len(mine) < 2 or None in of:
             continue
-        candidates = [UncertainTime(each.algorithms, each.seconds, row.low, row.high) for each, row in zip(mine, of)]
+        candidates = [UncertainTime.of(row, each.algorithms, each.seconds) for each, row in zip(mine, of)]
         chances = of_candidates(candidates, correlations(others, rows))
         best = mine.index(min(mine, key=lambda each: each.seconds))
         measured = [each.seconds * math.exp(each.log) for each in mine]

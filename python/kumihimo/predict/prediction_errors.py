@@ -7,6 +7,7 @@ keeps quantiles for each class, of jobs that it did not fit (machine.hpp, Predic
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,13 +50,15 @@ CLASS_OF = {name: title for title, names in CLASSES.items() for name in names}
 
 @dataclass(frozen=True)
 class ErrorRow:
-    """Nine of ten of so many measured times are between `low` and `high` times the predicted one."""
+    """Nine of ten of so many measured times are between `low` and `high` times the predicted one, and half of them
+    below `median` times that."""
 
     algorithms: str
     lengths: str
     times: int
     low: float
     high: float
+    median: float
 
     @property
     def is_pooled(self) -> bool:
@@ -123,7 +126,8 @@ def rows(judged: Sequence[JudgedTime]) -> list[ErrorRow]:
         if ends is None and of_all is not None:
             ends = min(of_all[0], *logs), max(of_all[1], *logs)
         if ends is not None:
-            found.append(ErrorRow(algorithms, lengths, len(logs), math.exp(ends[0]), math.exp(ends[1])))
+            low, high, median = map(math.exp, (*ends, statistics.median(logs)))
+            found.append(ErrorRow(algorithms, lengths, len(logs), low, high, median))
     return sorted(found, key=lambda row: (row.algorithms == ALL, row.algorithms, row.lengths))
 
 
@@ -172,7 +176,7 @@ def interval_of_program(
         return None
     low, high = min(row.low for row in found), max(row.high for row in found)
     widest = max(found, key=lambda row: row.high / row.low)
-    row = ErrorRow(widest.algorithms, widest.lengths, min(row.times for row in found), low, high)
+    row = ErrorRow(widest.algorithms, widest.lengths, min(row.times for row in found), low, high, widest.median)
     return members(errors, row, seconds, min(without_network, seconds), nodes)
 
 

@@ -65,6 +65,14 @@ void add_tofu(const Machine& machine, Json& json) {
   json["losses"] = machine.losses();
 }
 
+Json collectives_of(const LibraryCollectives& collectives) {
+  Json json = {{"source", collectives.source}, {"rows", Json::array()}};
+  for (const LibraryCollectives::Row& row : collectives.rows)
+    json["rows"].push_back(
+        {{"collective", row.collective}, {"ranks", row.ranks}, {"bytes", row.bytes}, {"seconds", row.time.value}});
+  return json;
+}
+
 Json errors_of(const PredictionErrors& errors) {
   Json json = {{"source", errors.source},
                {"fewest_nodes", errors.fewest_nodes},
@@ -77,6 +85,7 @@ Json errors_of(const PredictionErrors& errors) {
                             {"lengths", row.lengths},
                             {"times", row.times},
                             {"low", row.low},
+                            {"median", row.median},
                             {"high", row.high}});
   return json;
 }
@@ -107,6 +116,7 @@ std::string to_json(const Machine& machine) {
                                        {"rails", state.rails},
                                        {"settings", state.settings}});
   if (machine.prediction_errors) json["prediction_errors"] = errors_of(*machine.prediction_errors);
+  if (machine.library_collectives) json["library_collectives"] = collectives_of(*machine.library_collectives);
   json["slow_nodes"] = json["slow_links"] = Json::array();
   for (const SlowNode& slow : machine.slow_nodes)
     json["slow_nodes"].push_back({{"node", slow.node.value}, {"factor", slow.factor}});

@@ -174,6 +174,13 @@ struct SoftwareNumbers {
   // A library copies the input of a reduction at this rate, to the output or, if that is smaller, to scratch. None: it
   // does not.
   std::optional<Quantity<BytesPerSecond>> input_copy_rate;
+  // A message of more bytes arrives that much later: an engine fetches them from memory, where fewer are a part of what
+  // the processor tells it. Puts have short_put_latency instead. Both or none.
+  std::optional<Quantity<Bytes>> inline_bytes;
+  std::optional<Quantity<Seconds>> fetch_latency;
+  // A copy of more than two pieces, such as of blocks that lie apart, takes so much longer, and so much more for each
+  // piece: libraries pack them by a derived datatype that they make for each message. Both or none.
+  std::optional<Quantity<Seconds>> pack_cost, pack_piece_cost;
 };
 
 // The parameters of LogGOPS of an MPI library's messages (loggp/parameters.hpp), as measured: between nodes, or the
@@ -206,10 +213,14 @@ struct SoftwareState {
 // How far measured times are from predictions, as a calibration found on jobs that it did not fit: nine of ten measured
 // times are between low and high times the predicted one.
 struct PredictionErrors {
+  static constexpr std::array<std::string_view, 8> classes_of_algorithms = {"puts",   "trees",     "rings", "exchanges",
+                                                                            "direct", "offloaded", "other", "all"};
+  static constexpr std::array<std::string_view, 4> classes_of_lengths = {"short", "middle", "long", "all"};
   struct Row {
     std::string algorithms, lengths; // classes of both, "trees" and "short"; "all"
     std::int64_t times = 0;          // that it rests on
     double low = 1, high = 1;        // 0 < low <= high
+    double median = 1;               // low <= median <= high; where the file has none, the mean of their logarithms
   };
   std::string source;
   std::int64_t fewest_nodes = 1, most_nodes = 1; // of the jobs that were measured
@@ -219,6 +230,18 @@ struct PredictionErrors {
   // Of the errors of two algorithms in one case, of the same class and of different ones: 0 to below 1, the first not
   // below the second.
   double correlation_in_class = 0, correlation = 0;
+};
+
+// How long the MPI library's own collectives take, as measured on so many ranks of the machine. A replay takes these
+// times for calls of the same ranks, between lengths on a line of their logarithms.
+struct LibraryCollectives {
+  struct Row {
+    std::string collective;
+    std::int64_t ranks = 1, bytes = 0; // of the vector or block; 0: of a barrier
+    Seconds time;                      // above 0
+  };
+  std::string source;
+  std::vector<Row> rows;
 };
 
 // Parts that run at `factor` of the machine's rates, 0 < factor <= 1: a node's engines, injection, memory and reduction
@@ -256,6 +279,7 @@ struct Machine {
   std::vector<SoftwareState> software_states; // those that the file describes
   std::string software_state;                 // the one whose numbers are above; empty: those of [software] alone
   std::optional<PredictionErrors> prediction_errors;
+  std::optional<LibraryCollectives> library_collectives; // none: nobody has measured them
 
   std::vector<SlowNode> slow_nodes;
   std::vector<SlowLink> slow_links;

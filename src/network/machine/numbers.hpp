@@ -89,6 +89,10 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "segment_scale", software.segment_scale);
   visit("software", "unexpected_bytes", software.unexpected_bytes);
   visit("software", "input_copy_rate", software.input_copy_rate);
+  visit("software", "inline_bytes", software.inline_bytes);
+  visit("software", "fetch_latency", software.fetch_latency);
+  visit("software", "pack_cost", software.pack_cost);
+  visit("software", "pack_piece_cost", software.pack_piece_cost);
   if (machine.loggops) {
     visit("loggops", "L", machine.loggops->L);
     visit("loggops", "o", machine.loggops->o);

@@ -5,6 +5,7 @@
 #include "machine/families.hpp"
 #include "machine/host_list.hpp"
 #include "machine/internal.hpp"
+#include "machine/library_collectives.hpp"
 #include "machine/numbers.hpp"
 #include "machine/software_states.hpp"
 #include "machine/toml_keys.hpp"
@@ -83,6 +84,7 @@ class MachineReader : TomlReader {
     if (!error()) read_numbers();
     if (!error()) check_numbers();
     if (!error()) read_prediction_errors(*this, root_, machine_);
+    if (!error()) read_library_collectives(*this, root_, machine_);
     if (!error()) read_slow_nodes();
     if (!error()) read_slow_links();
     if (error()) return *error();
@@ -321,7 +323,8 @@ class MachineReader : TomlReader {
 
   // Rejects what nothing would read. Before anything is missed, since a misspelt key is both unknown and missing.
   void check_keys() {
-    Keys root = {"name", "summary", "topology", "slow_node", "default_software", "prediction_errors"};
+    Keys root = {
+        "name", "summary", "topology", "slow_node", "default_software", "prediction_errors", "library_collectives"};
     SectionKeys sections = {{"topology", {"family", "node_names"}}};
     if (machine_.family == Family::torus) sections["topology"].insert({"shape", "nodes_per_router", "jobs"});
     if (machine_.family == Family::single_node) sections["topology"].insert("levels");
@@ -339,6 +342,7 @@ class MachineReader : TomlReader {
     root.insert({"offload", "loggops", "copies"});
     sections["prediction_errors"] = {"source", "fewest_nodes", "most_nodes",          "day_to_day",
                                      "rows",   "correlation",  "correlation_in_class"};
+    sections["library_collectives"] = {"source", "rows"};
     const std::string_view family = name_of(machine_.family);
     check_known(root_, root, fmt::format("the file of a {} machine", family));
     states_.check_keys(sections, family);
@@ -438,6 +442,8 @@ class MachineReader : TomlReader {
     both_or_none("software", "short_put_bytes", software.short_put_bytes, "short_put_latency",
                  software.short_put_latency);
     both_or_none("software", "register_bytes", software.register_bytes, "register_latency", software.register_latency);
+    both_or_none("software", "inline_bytes", software.inline_bytes, "fetch_latency", software.fetch_latency);
+    both_or_none("software", "pack_cost", software.pack_cost, "pack_piece_cost", software.pack_piece_cost);
     if (software.register_bytes && !software.put_setup)
       miss(line_of(*root_.get("software")), "software.put_setup", "register_bytes needs it");
     if (software.short_put_bytes && !software.put_setup)

@@ -68,7 +68,31 @@ SoftwareState SoftwareStateReader::words_of(const std::string& name) {
   };
   word("library", state.library), word("version", state.version), word("transport", state.transport);
   word("rails", state.rails), word("settings", state.settings);
+  check_values(table, section);
   return state;
+}
+
+// Also of states that are not in force, as a wrong value is best found when it is written.
+void SoftwareStateReader::check_values(const toml::table& state, const std::string& section) {
+  const auto must_be = [&](const toml::node& node, const std::string& what, const char* rule, std::string advice) {
+    in_.fail(TomlReader::line_of(node), what, wrong_value(rule, TomlReader::described(node), std::move(advice)));
+  };
+  const auto check_number = [&](std::string_view key, const toml::node& node, const std::string& of) {
+    if (!node.is_table())
+      must_be(node, fmt::format("{}.{}", of, key), "must be a number with its source",
+              fmt::format("write {} = {{ value = ..., measured = \"how\" }}", key));
+  };
+  for (const auto& [key, value] : state) {
+    const std::string of = fmt::format("{}.{}", section, key.str());
+    if (has(words_of_states, key.str())) continue;
+    const toml::table* table = value.as_table();
+    if (!has(sections_of_states, key.str()))
+      check_number(key.str(), value, section);
+    else if (!table)
+      must_be(value, of, "must be a section", fmt::format("write [{}]", of));
+    else if (key.str() != "prediction_errors")
+      for (const auto& [name, number] : *table) check_number(name.str(), number, of);
+  }
 }
 
 // Numbers of [software], and those of other sections under their names: [software.NAME.network]. Errors of predictions
@@ -78,9 +102,6 @@ void SoftwareStateReader::put_over(toml::table& state) {
   for (auto&& [key, value] : state) {
     if (has(words_of_states, key.str())) continue;
     toml::table* table = value.as_table();
-    if (!table)
-      return in_.fail(TomlReader::line_of(value), fmt::format("software.{}", key.str()),
-                      wrong_value("must be a number with its source", TomlReader::described(value)));
     if (key.str() == "prediction_errors")
       root_.insert_or_assign(key.str(), std::move(*table));
     else if (!has(sections_of_states, key.str()))
@@ -92,12 +113,8 @@ void SoftwareStateReader::put_over(toml::table& state) {
 
 void SoftwareStateReader::put_over(std::string_view section, toml::table& numbers) {
   if (!root_[section].is_table()) root_.insert_or_assign(section, toml::table{});
-  for (auto&& [key, number] : numbers) {
-    if (!number.is_table())
-      return in_.fail(TomlReader::line_of(number), fmt::format("{}.{}", section, key.str()),
-                      wrong_value("must be a number with its source", TomlReader::described(number)));
+  for (auto&& [key, number] : numbers)
     root_[section].as_table()->insert_or_assign(key.str(), std::move(*number.as_table()));
-  }
 }
 
 void SoftwareStateReader::check_keys(const TomlReader::SectionKeys& sections, std::string_view family) const {
@@ -157,6 +174,15 @@ void read_prediction_errors(TomlReader& in, const toml::table& root, Machine& ma
   correlation("correlation", errors.correlation, 0);
   correlation("correlation_in_class", errors.correlation_in_class, errors.correlation);
   errors.correlation_in_class = std::max(errors.correlation_in_class, errors.correlation);
+  const auto class_of = [&](const toml::table& row, std::string_view key, const auto& known) {
+    const std::string what = fmt::format("prediction_errors.{}", key);
+    std::string name = in.text(row, key, what, "\"all\"");
+    if (!in.error() && !has(known, name))
+      in.fail(TomlReader::line_of(*row.get(key)), what,
+              wrong_value("must be a class", fmt::format("'{}'", name),
+                          fmt::format("write one of {}", fmt::join(known, ", "))));
+    return name;
+  };
   const toml::array* rows = table->get("rows") ? table->get("rows")->as_array() : nullptr;
   if (!rows && !in.error())
     return in.miss(TomlReader::line_of(*table), "prediction_errors.rows",
@@ -166,15 +192,20 @@ void read_prediction_errors(TomlReader& in, const toml::table& root, Machine& ma
     if (!row)
       return in.fail(TomlReader::line_of((*rows)[i]), "prediction_errors.rows",
                      wrong_value("must be tables", TomlReader::described((*rows)[i])));
-    in.check_known(*row, {"algorithms", "lengths", "times", "low", "high"}, "a row of prediction_errors");
+    in.check_known(*row, {"algorithms", "lengths", "times", "low", "median", "high"}, "a row of prediction_errors");
     PredictionErrors::Row& found = errors.rows.emplace_back();
-    found.algorithms = in.text(*row, "algorithms", "prediction_errors.algorithms", "\"all\"");
-    found.lengths = in.text(*row, "lengths", "prediction_errors.lengths", "\"all\"");
+    found.algorithms = class_of(*row, "algorithms", PredictionErrors::classes_of_algorithms);
+    found.lengths = class_of(*row, "lengths", PredictionErrors::classes_of_lengths);
     number(*row, "times", found.times, "40"), number(*row, "low", found.low, "0.8");
     number(*row, "high", found.high, "1.25");
     if (found.low > found.high && !in.error())
       in.fail(TomlReader::line_of(*row), "prediction_errors.low",
               wrong_value("must be at most high", fmt::format("{} and {}", found.low, found.high)));
+    found.median = std::sqrt(found.low * found.high);
+    if (row->contains("median")) number(*row, "median", found.median, "1.02");
+    if ((found.median < found.low || found.median > found.high) && !in.error())
+      in.fail(TomlReader::line_of(*row), "prediction_errors.median",
+              wrong_value("must be from low to high", fmt::format("{}", found.median)));
   }
   machine.prediction_errors = std::move(errors);
 }

@@ -18,7 +18,8 @@ class SoftwareStateReader {
 
  private:
   SoftwareState words_of(const std::string& name);
-  void put_over(toml::table& state);
+  void check_values(const toml::table& state, const std::string& section);
+  void put_over(toml::table& state); // whose values are of the right types
   void put_over(std::string_view section, toml::table& numbers);
   Error unknown(const std::string& name) const;
 

@@ -113,6 +113,10 @@ std::string to_text(const Machine& machine) {
       page.line(6, fmt::format("{} x {:.3g} to {:.3g}", row.algorithms + ", " + row.lengths, row.low, row.high), 0);
     page.line(6, errors->source, 0);
   }
+  if (const auto& library = machine.library_collectives) {
+    page.line(2, fmt::format("{:<{}} {} times of the MPI library's own", "collectives", width, library->rows.size()));
+    page.line(6, library->source, 0);
+  }
   for (const SlowNode& slow : machine.slow_nodes)
     page.line(2, fmt::format("slow node {}: {} of full speed", slow.node.value, slow.factor));
   for (const SlowLink& slow : machine.slow_links)

@@ -82,6 +82,10 @@ Result<NetworkPaths> NetworkPaths::make(const Job& job, std::int32_t ranks, cons
     n.short_put_bytes_ = static_cast<double>(machine.software.short_put_bytes->value.value);
     n.short_put_latency_ = machine.software.short_put_latency->value.value;
   }
+  if (machine.software.inline_bytes) {
+    n.inline_bytes_ = static_cast<double>(machine.software.inline_bytes->value.value);
+    n.fetch_latency_ = machine.software.fetch_latency->value.value;
+  }
   n.put_latency_ = value_or(machine.software.put_latency, n.receive_cost_);
   n.put_sum_latency_ = value_or(machine.software.put_sum_latency, 0);
   n.puts_ = machine.software.put_setup.has_value();
@@ -289,6 +293,7 @@ Path NetworkPaths::append_path(const Transfer& transfer, std::vector<Resource>& 
     if (bytes <= short_put_bytes_) path.latency += short_put_latency_;
     return path;
   }
+  if (bytes > inline_bytes_) path.latency += fetch_latency_;
   const bool copied = is_copied(transfer);
   const double copy = copied ? bytes * copy_seconds_ : 0;
   path.eager = is_eager(transfer);

@@ -171,6 +171,7 @@ class NetworkPaths {
   bool puts_ = false;        // of programs with concurrent lanes
   double put_latency_ = 0, put_sum_latency_ = 0;
   double short_put_bytes_ = -1, short_put_latency_ = 0;
+  double inline_bytes_ = infinity_, fetch_latency_ = 0;
   double eager_bytes_ = infinity_, eager_bytes_beyond_ = infinity_;
   double early_bytes_ = -1; // none
   double cached_bytes_ = infinity_, uncached_ = 1;

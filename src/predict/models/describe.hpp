@@ -34,6 +34,17 @@ struct BusyShares {
   double bin_seconds = 0;
   std::map<std::string, ClassShares> by_class;
 };
+// Of predictions on a machine whose file has [prediction_errors]. The commands add them, by classes of algorithms.
+struct ErrorInterval {
+  double low_seconds = 0, high_seconds = 0, share = 0;
+  std::string algorithms, lengths;
+  std::int64_t times = 0;
+  bool pooled = false, beyond_measured_jobs = false;
+};
+struct JudgedMembers {
+  std::optional<ErrorInterval> interval = ErrorInterval{};
+  std::optional<double> fastest_probability = 0;
+};
 struct ChainLink {
   std::int32_t rank = 0;
   std::uint32_t operation = 0;
@@ -49,6 +60,24 @@ template <class V>
 void describe(V visit, const BusyShares& u) {
   visit("bin_seconds", u.bin_seconds, "width of a bin");
   visit("by_class", u.by_class, "classes of links by name");
+}
+
+template <class V>
+void describe(V visit, const ErrorInterval& i) {
+  visit("low_seconds", i.low_seconds, "lower end");
+  visit("high_seconds", i.high_seconds, "upper end");
+  visit("share", i.share, "of measured times that are expected between both");
+  visit("algorithms", i.algorithms, "class of algorithms whose errors it rests on");
+  visit("lengths", i.lengths, "class of lengths, the same");
+  visit("times", i.times, "measured times that it rests on");
+  visit("pooled", i.pooled, "its class has too few times, so it is that of all classes");
+  visit("beyond_measured_jobs", i.beyond_measured_jobs, "the job is smaller or larger than those measured");
+}
+
+template <class V>
+void describe(V visit, const JudgedMembers& m) {
+  visit("interval", m.interval, "where measured times are expected, by the machine file's errors of predictions");
+  visit("fastest_probability", m.fastest_probability, "that it is the fastest of the results of its length, 0 to 1");
 }
 
 template <class V>

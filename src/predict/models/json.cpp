@@ -122,6 +122,8 @@ std::string prediction_schema() {
       {"title", "A prediction"},
       {"description", "What a model says of a subject. Members that a model does not know are absent."}};
   schema.update(schema_of<Prediction>());
+  ordered_json none; // of these nothing is required: they are of machines whose predictions were judged
+  describe(SchemaWriter{schema["properties"], none}, JudgedMembers{});
   return schema.dump(2);
 }
 

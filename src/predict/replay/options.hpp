@@ -16,6 +16,7 @@ namespace kumihimo::replay {
 struct Choice {
   const Variant* variant = nullptr;
   Parameters parameters;
+  double more_seconds = 0; // of each rank, after its part: what a library's own call was measured to take beyond it
 };
 
 struct ReplayOptions {

@@ -2,6 +2,8 @@
 
 #include "base/hash.hpp"
 
+#include <cmath>
+
 namespace kumihimo::replay {
 namespace {
 
@@ -31,6 +33,15 @@ std::uint64_t hash_of(const Fragment& fragment) {
     h = mixed(h, static_cast<std::uint64_t>(static_cast<std::uint32_t>(each.peer)) << 32 | each.tag);
   }
   return h;
+}
+
+// A calc after all that the rank does in the collective, also where it does nothing.
+std::uint32_t add_last(goal::GraphBuilder& builder, std::span<const std::uint32_t> ends, double seconds) {
+  GraphOperation calc;
+  calc.kind = goal::Kind::calc, calc.size = static_cast<std::uint64_t>(std::llround(seconds * 1e12));
+  const std::uint32_t last = builder.add(calc);
+  for (const std::uint32_t end : ends) builder.after_end(last, end);
+  return last;
 }
 
 } // namespace
@@ -65,6 +76,7 @@ Result<CollectiveFragments::Found> CollectiveFragments::of(std::uint32_t call, s
   const Rank own{source_.rank_in(asked.communicator, rank)};
   auto ends = one.programs->append(builder, own, {}, distance);
   if (!ends) return located(name_of(source_, asked), ends.error());
+  if (one.choice.more_seconds > 0) *ends = {add_last(builder, *ends, one.choice.more_seconds)};
   Found found = shared(one, {builder.finish(), *std::move(ends)});
   if (kept_ <= most_kept) one.of_rank.emplace(rank, found);
   return found;

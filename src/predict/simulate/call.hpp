@@ -1,4 +1,4 @@
-// What a call of a library takes beside its steps: a copy of the input, and scratch.
+// What a call of a library takes beside its steps: a copy of the input, scratch, and packing of blocks that lie apart.
 #pragma once
 
 #include "fluid/resources.hpp"
@@ -8,7 +8,7 @@
 namespace kumihimo::simulation {
 
 // Adds the seconds of the rank that takes longest to the prediction, before its first phase. No time on machines
-// without input_copy_rate and scratch_rate. Work: O(ranks) where there is one of them.
+// without input_copy_rate, scratch_rate and pack_cost. Work: O(ranks) where there is one of them.
 void add_call(const Schedule& schedule, const NetworkPaths& network, SchedulePrediction& prediction);
 
 // Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup) and the registration of long buffers,

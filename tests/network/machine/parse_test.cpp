@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 namespace kumihimo {
@@ -202,6 +203,13 @@ TEST(ParseMachine, WrongStatesAreErrors) {
   Sample bare = with_states();
   bare.insert_after("summary", "default_software = \"new\"").append("message_cost = 5");
   expect_error(bare, bare.line("message_cost = 5"), {"message_cost", "must be a number with its source"});
+  Sample no_section = with_states();
+  no_section.append("network = 4");
+  expect_error(no_section, no_section.line("network = 4"),
+               {"software.new.network must be a section", "got 4", "write [software.new.network]"});
+  Sample deep = with_states();
+  deep.append("[software.new.node]").append("cores = 4");
+  expect_error(deep, deep.line("cores = 4"), {"software.new.node.cores must be a number with its source"});
   expect_error(Sample().append("[software.base]"), Sample().line("segment_bytes") + 1, {"must have another name"});
   const auto unknown = parse_machine(sample.text(), "f", "newer");
   ASSERT_FALSE(unknown.ok());
@@ -239,6 +247,18 @@ TEST(ParseMachine, ReadsErrorsOfPredictions) {
   expect_error(with_errors("{ algorithms = \"all\", lengths = \"all\", low = 1.0, high = 1.3 }"), line,
                {"prediction_errors.times is missing"});
   expect_error(with_errors("7"), line, {"prediction_errors.rows", "must be tables"});
+  expect_error(with_errors("{ algorithms = \"tree\", lengths = \"all\", times = 9, low = 0.5, high = 2.0 }"), line,
+               {"prediction_errors.algorithms must be a class", "'tree'", "trees"});
+  expect_error(with_errors("{ algorithms = \"trees\", lengths = \"8 B\", times = 9, low = 0.5, high = 2.0 }"), line,
+               {"prediction_errors.lengths must be a class", "'8 B'", "middle"});
+  expect_error(with_errors("{ algorithms = \"all\", lengths = \"all\", times = 9, low = 0.5, median = 3, high = 2.0 }"),
+               line, {"prediction_errors.median must be from low to high"});
+  EXPECT_NEAR(errors.rows[0].median, std::sqrt(0.8 * 1.3), 1e-12) << "the file has none";
+  EXPECT_EQ(parsed(with_errors("{ algorithms = \"all\", lengths = \"all\", times = 9, low = 0.5, median = 1.1, "
+                               "high = 2.0 }"))
+                .prediction_errors->rows[0]
+                .median,
+            1.1);
   expect_error(with_errors(row).append("day_to_day = 0.5"), line + 1, {"day_to_day", "at least 1"});
   for (const char* const value : {"nan", "inf", "0"})
     expect_error(with_errors(row).append(fmt::format("day_to_day = {}", value)), line + 1,
@@ -250,6 +270,33 @@ TEST(ParseMachine, ReadsErrorsOfPredictions) {
   expect_error(with_errors(row).append("correlation = 1"), line + 1, {"prediction_errors.correlation", "below 1"});
   expect_error(with_errors(row).append("correlation = 0.2").append("correlation_in_class = 0.1"), line + 2,
                {"prediction_errors.correlation_in_class", "from 0.2 to below 1"});
+}
+
+Sample with_collectives(const std::string& row) {
+  return Sample().append("[library_collectives]").append("source = \"loops\"").append("rows = [" + row + "]");
+}
+
+TEST(ParseMachine, ReadsTimesOfTheLibrarysCollectives) {
+  const Sample sample = with_collectives("{ collective = \"allreduce\", ranks = 2, bytes = 8, time = \"1.5 us\" }, "
+                                         "{ collective = \"barrier\", ranks = 2, bytes = 0, time = \"900 ns\" }");
+  const Machine machine = parsed(sample);
+  ASSERT_TRUE(machine.library_collectives);
+  ASSERT_EQ(machine.library_collectives->rows.size(), 2U);
+  EXPECT_EQ(machine.library_collectives->rows[0].time.value, 1.5e-6);
+  EXPECT_EQ(machine.library_collectives->rows[1].bytes, 0);
+  EXPECT_NE(to_json(machine).find("\"library_collectives\""), std::string::npos);
+  EXPECT_NE(to_text(machine).find("2 times of the MPI library's own"), std::string::npos);
+  const int line = with_collectives("").line("rows");
+  const auto wrong = [&](const std::string& row, std::initializer_list<const char*> words) {
+    expect_error(with_collectives("{ " + row + " }"), line, words);
+  };
+  wrong("collective = \"sum\", ranks = 2, bytes = 8, time = \"1 us\"", {"must name a collective", "got \"sum\""});
+  wrong("collective = \"bcast\", ranks = 0, bytes = 8, time = \"1 us\"", {"library_collectives.ranks", "above 0"});
+  wrong("collective = \"bcast\", ranks = 2, bytes = -1, time = \"1 us\"", {"library_collectives.bytes", "0 or more"});
+  wrong("collective = \"bcast\", ranks = 2, bytes = 8, time = \"1 B\"", {"library_collectives.time"});
+  wrong("collective = \"bcast\", ranks = 2, bytes = 8", {"library_collectives.time is missing"});
+  wrong("collective = \"bcast\", ranks = 2, byte = 8", {"'byte'"});
+  expect_error(with_collectives("7"), line, {"library_collectives.rows must be tables"});
 }
 
 TEST(ParseMachine, RegistrationIsOfPuts) {

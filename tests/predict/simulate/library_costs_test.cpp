@@ -211,6 +211,29 @@ TEST_P(LibraryCosts, ALibraryCopiesTheInputOfReductionsAndGetsScratch) {
   EXPECT_NEAR(of(CollectiveKind::allreduce, 1'000'000), allreduce + 1e-3, 1e-12) << "the output has room for the copy";
 }
 
+// Of 8 ranks Bruck's alltoall unpacks a message of four blocks that lie apart, and turns the array of eight at the end,
+// one by one. Its other copies have one or two pieces, and pack nothing.
+TEST_P(LibraryCosts, BlocksThatLieApartArePacked) {
+  Machine m = plain("8");
+  const auto of = [&](CollectiveKind kind) { return time(built(algorithm("bruck", kind), m, 8), m); };
+  const double without = of(CollectiveKind::alltoall), gathered = of(CollectiveKind::allgather);
+  m.software.pack_cost = Quantity<Seconds>{{1e-3}};
+  m.software.pack_piece_cost = Quantity<Seconds>{{1e-5}};
+  EXPECT_NEAR(of(CollectiveKind::alltoall), without + 2e-3 + (4 + 8) * 1e-5, 1e-12);
+  EXPECT_NEAR(of(CollectiveKind::allgather), gathered, 1e-12) << "its turn is two plain copies";
+}
+
+// What the processor tells the engine holds a million bytes, and then one less.
+TEST_P(LibraryCosts, AnInlineMessageIsNotFetched) {
+  Machine m = plain("2");
+  const double without = time(one_message(0, 1, 2), m);
+  m.software.fetch_latency = Quantity<Seconds>{{5e-7}};
+  m.software.inline_bytes = Quantity<Bytes>{{1'000'000}};
+  EXPECT_NEAR(time(one_message(0, 1, 2), m), without, 1e-12);
+  m.software.inline_bytes = Quantity<Bytes>{{1'000'000 - 1}};
+  EXPECT_NEAR(time(one_message(0, 1, 2), m), without + 5e-7, 1e-12);
+}
+
 // Node 5 takes four times as long for its copy and its scratch, which all wait for.
 TEST_P(LibraryCosts, ASlowNodeIsSlowInTheCallToo) {
   Machine m = plain("8");

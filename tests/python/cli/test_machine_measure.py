@@ -59,6 +59,9 @@ class TestMeasured:
         assert found["file"] == "m.toml"
         shown = json.loads(kumihimo("machine", "show", "m.toml", "--json").out)
         assert shown["loggops"]["G_seconds"]["provenance"] == "measured"
+        own = {(row["collective"], row["bytes"]): row for row in shown["library_collectives"]["rows"]}
+        assert len(own) > 30 and all(row["seconds"] > 0 and row["ranks"] == 2 for row in own.values())
+        assert own["allreduce", 2**21]["seconds"] > own["allreduce", 8]["seconds"]
         predicted = kumihimo("simulate", "allreduce", "-m", "m.toml", "-b", "8,1MiB", "-a", "ring", "--json")
         times = [each["seconds"] for each in json.loads(predicted.out)["results"]]
         assert 0 < times[0] < times[1]

@@ -57,6 +57,22 @@ def test_tune_has_files_of_their_own(kumihimo, machine, tmp_path):
     assert measured.get("low_seconds", 0) <= measured["seconds"] <= measured.get("high_seconds", 1)
 
 
+def test_a_resumed_tuning_takes_no_predictions_of_a_machine_file_before_its_edit(kumihimo, machine, tmp_path):
+    """The same command again takes them from the journal; a slower message gives other times."""
+    asked = ("tune", "bcast", "-m", machine, "-s", "2x2x2", "--bytes", "8", "--output", "w.json", "--json")
+
+    def seconds() -> float:
+        ended = kumihimo(*asked)
+        assert ended.code == 0, ended.err
+        return json.loads(ended.out)["results"][0]["measured"][0]["seconds"]
+
+    first = seconds()
+    assert seconds() == first
+    path = tmp_path / "small.toml"
+    path.write_text(path.read_text().replace('message_cost = { value = "2 us"', 'message_cost = { value = "2 ms"'))
+    assert seconds() > 100 * first
+
+
 @pytest.mark.parametrize(
     "asked", [("tune", "bcast"), ("bench", "file:ring.toml"), ("simulate", "app", "lu", "--size", "100")]
 )

@@ -21,7 +21,7 @@ ERRORS = judged(
 
 
 def two(ratio: float, other: str = "b", width: float = 1.5) -> list[UncertainTime]:
-    return [UncertainTime("a", 1.0, 1 / width, width), UncertainTime(other, ratio, 1 / width, width)]
+    return [UncertainTime("a", 1.0, 1 / width, width, 1.0), UncertainTime(other, ratio, 1 / width, width, 1.0)]
 
 
 def normal(x: float) -> float:
@@ -40,6 +40,39 @@ def test_two_candidates_are_as_the_formula_says(ratio, shared):
         assert sum(found) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("ratio", [1.02, 1.1, 1.3])
+def test_of_a_skewed_interval_half_of_the_draws_are_on_each_side_of_the_median(ratio):
+    """The other time is certain, so the chance is that of one half-normal; about the middle of the interval it would be
+    below one half at any ratio here."""
+    candidates = [UncertainTime("a", 1.0, 0.9, 2.5, 1.0), UncertainTime("b", ratio, 1.0, 1.0, 1.0)]
+    expected = normal(math.log(ratio) / (math.log(2.5) / chances.NINTH))
+    assert expected > 0.5
+    found = chances.of_candidates(candidates, Correlations())
+    assert found[0] == pytest.approx(expected, abs=0.035), "2000 draws: three deviations of 0.011"
+
+
+def test_skewed_errors_have_no_correlation_of_their_own():
+    """Both are of the class's long tail at random: about the middle of their interval they would seem to agree."""
+    rng = random.Random(5)
+    times = [
+        JudgedTime(name, "short", (abs if i % 2 else lambda x: -abs(x) / 8)(rng.gauss(0, 0.4)), name, case)
+        for case in range(200)
+        for name in ("trees", "rings")
+        for i in [rng.randrange(2)]
+    ]
+    rows = prediction_errors.rows(times)
+    assert all(row.median / row.low < (row.high / row.median) ** 0.5 for row in rows)
+    assert chances.correlations(times, rows).others < 0.15
+
+
+def test_a_score_is_that_of_its_half():
+    row = prediction_errors.ErrorRow("trees", "all", 40, 0.8, 2.0, 1.0)
+    assert chances.score(math.log(2.0), row) == pytest.approx(chances.NINTH)
+    assert chances.score(math.log(0.8), row) == pytest.approx(-chances.NINTH)
+    flat = prediction_errors.ErrorRow("trees", "all", 40, 1.0, 2.0, 1.0)
+    assert [chances.score(math.log(x), flat) for x in (0.9, 1.0)] == [-chances.FAR, 0.0]
+
+
 def test_an_error_that_both_share_does_not_decide():
     apart, alike = (chances.of_candidates(two(1.2, "a"), Correlations(shared)) for shared in (0.0, 0.9))
     assert alike[0] > apart[0] + 0.1
@@ -55,7 +88,7 @@ def test_what_is_slower_at_its_best_is_never_the_fastest():
 def test_a_bias_of_a_class_counts():
     """The first is predicted slower, and measured at half of its prediction."""
     found = chances.of_candidates(
-        [UncertainTime("a", 1.5, 0.45, 0.55), UncertainTime("b", 1.0, 0.95, 1.05)], Correlations()
+        [UncertainTime("a", 1.5, 0.45, 0.55, 0.5), UncertainTime("b", 1.0, 0.95, 1.05, 1.0)], Correlations()
     )
     assert found[0] > 0.99
 
@@ -121,9 +154,7 @@ def test_wrong_intervals_are_found_out():
     sure = right = 0
     for case in (case for case, is_wide in by_case.items() if is_wide):
         mine = [e for e in wrong if e.case == case]
-        candidates = [
-            UncertainTime(e.algorithms, e.seconds, rows[e.algorithms].low, rows[e.algorithms].high) for e in mine
-        ]
+        candidates = [UncertainTime.of(rows[e.algorithms], e.algorithms, e.seconds) for e in mine]
         found = chances.of_candidates(candidates, Correlations())
         best = max(range(len(mine)), key=found.__getitem__)
         measured = [e.seconds * math.exp(e.log) for e in mine]

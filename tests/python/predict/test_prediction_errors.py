@@ -8,8 +8,10 @@ import random
 import pytest
 from small_machine import MACHINE, judged
 
+from kumihimo import _machine
 from kumihimo.predict import prediction_errors
 from kumihimo.predict.prediction_errors import ErrorRow, JudgedTime
+from kumihimo.text import schema
 
 ERRORS = judged(
     ("trees", "short", 40, 0.5, 2.0),
@@ -91,6 +93,22 @@ def test_simulate_shows_the_interval(kumihimo, tmp_path):
     assert "90 % within: of jobs of 8 to 64 nodes, and this one has 4: it may be wider" in smaller.out
 
 
+def test_the_machine_file_knows_the_same_classes():
+    algorithms, lengths = _machine.PredictionErrors.classes
+    assert sorted(algorithms) == sorted([*prediction_errors.CLASSES, "other", prediction_errors.ALL])
+    assert lengths == [*(name for name, _ in prediction_errors.LENGTHS), prediction_errors.ALL]
+
+
+def test_results_with_an_interval_follow_the_schema(kumihimo, tmp_path):
+    (tmp_path / "small.toml").write_text(MACHINE + ERRORS)
+    asked = ("simulate", "bcast", "-m", "./small.toml", "-s", "2x2x2", "-b", "8", "-a", "all", "--json")
+    result = next(r for r in json.loads(kumihimo(*asked).out)["results"] if r["algorithm"] == "binomial")
+    assert schema.fault(result, "prediction") == ""
+    wrong = {**result, "interval": {**result["interval"], "low_seconds": "soon"}}
+    assert "low_seconds" in schema.fault(wrong, "prediction")
+    assert "fastest_probability" in schema.fault({**result, "fastest_probability": "high"}, "prediction")
+
+
 def test_disturbed_predictions_and_other_models_have_none(kumihimo, tmp_path):
     (tmp_path / "small.toml").write_text(MACHINE + ERRORS)
     asked = ("simulate", "bcast", "--machine", "./small.toml", "--shape", "2x2x2", "-b", "8", "-a", "binomial")
@@ -129,7 +147,7 @@ def test_rows_and_sources_come_back_from_the_file():
     from kumihimo import _machine
     from kumihimo.predict.calibrate import fitting
 
-    rows = [ErrorRow("trees", "short", 40, 0.5, 2.0), ErrorRow("all", "all", 90, 0.8, 1.25)]
+    rows = [ErrorRow("trees", "short", 40, 0.5, 2.0, 1.0), ErrorRow("all", "all", 90, 0.8, 1.25, 1.0)]
     section = fitting.errors_section(rows, 'times of "x"', (8, 64), 1.05)
     text = fitting.with_errors(MACHINE, section, "")
     errors = _machine.parse(text, "small.toml").prediction_errors

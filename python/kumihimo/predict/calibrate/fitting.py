@@ -304,5 +304,6 @@ def errors_section(
     lines.append("rows = [")
     for row in rows:
         classes = f'algorithms = "{row.algorithms}", lengths = "{row.lengths}"'
-        lines.append(f"  {{ {classes}, times = {row.times}, low = {row.low:.4f}, high = {row.high:.4f} }},")
+        factors = f"low = {row.low:.4f}, median = {row.median:.4f}, high = {row.high:.4f}"
+        lines.append(f"  {{ {classes}, times = {row.times}, {factors} }},")
     return "\n".join([*lines, "]"]) + "\n"

@@ -133,9 +133,13 @@ class CalibrationReport:
         each = [case.cells["nodes"] for case in self.cases]
         return min(each), max(each)
 
-    def errors_source(self, file: str) -> str:
+    def errors_source(self, file: str, wanted: Sequence[str] | None) -> str:
+        """`wanted`: the numbers that --fit names; None: all that no source has."""
         splits = ", ".join(f"{each.split.judged} nodes by at most {each.split.fitted}" for each in self.by_scale.judged)
-        how = "fitted to smaller jobs from the file's numbers, which stay where those do not tell them"
+        if wanted is None:
+            how = "numbers fitted to smaller jobs; those that these do not tell are the file's"
+        else:
+            how = f"{', '.join(wanted)} fitted to smaller jobs, all others as in the file"
         return f"kumihimo machine calibrate: {len(self.judged_times)} times of {file}, {how}: {splits}"
 
     def rows_by_scale(self) -> list[list[str]]:

@@ -94,14 +94,15 @@ class Wished:
     def is_given(self) -> bool:
         return bool(self.algorithms or self.wisdom)
 
-    def of(self, call: Call, ground: Ground) -> tuple[_collectives.Variant, _collectives.Parameters]:
+    def of(self, call: Call, ground: Ground) -> tuple[_collectives.Variant, _collectives.Parameters] | None:
+        """None: the MPI library's own call."""
         if name := self.algorithms.get(call.collective):
             return variants(call.collective, name)[0], ground.parameters(call.bytes)
         for choice in self.wisdom:
             if fits(choice, call):
                 chosen = ground.parameters(call.bytes, **choice.get("parameters", {}))
                 return variants(call.collective, choice["algorithm"])[0], chosen
-        return usual(call, ground), ground.parameters(call.bytes)
+        return None
 
 
 def choices_in(path: Path) -> list[dict]:
@@ -143,15 +144,19 @@ def of_open_mpi(call: Call) -> tuple[str, ...]:
     return ()
 
 
+def collective_of(call: Call) -> _schedule.Collective:
+    """Of float64 where it reduces them."""
+    size = 1 if call.bytes % 8 or not _schedule.meaning(call.collective).reduces else 8
+    type_ = "float64" if size == 8 else "uint8"
+    return _schedule.Collective(call.collective, call.ranks, call.bytes // size, type_, "sum", 0, False)
+
+
 def is_applicable(variant: _collectives.Variant, call: Call, ground: Ground) -> bool:
     if variant.offloads or (call.irregular and variant.equal_counts):
         return False
-    size = 1 if call.bytes % 8 or not _schedule.meaning(call.collective).reduces else 8
-    type_ = "float64" if size == 8 else "uint8"
-    asked = _schedule.Collective(call.collective, call.ranks, call.bytes // size, type_, "sum", 0, False)
     ranks = ground.space if ground.space is not None and call.of_all else _topology.RankSpace.row(call.ranks)
     try:
-        variant.build(asked, ranks, ground.parameters(call.bytes))
+        variant.build(collective_of(call), ranks, ground.parameters(call.bytes))
     except NotApplicable:
         return False
     return True

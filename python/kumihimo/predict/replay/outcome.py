@@ -47,8 +47,14 @@ def as_object(prediction: Replay, changes: Sequence[Change], name: str) -> dict:
         "sites": sites,
         "regions": regions,
         "collectives": [
-            {"collective": c.collective, "ranks": c.ranks, "bytes": c.bytes, "algorithm": variant.name}
-            for c, (variant, _) in chosen
+            {
+                "collective": c.collective,
+                "ranks": c.ranks,
+                "bytes": c.bytes,
+                "algorithm": variant.name,
+                **({"more_seconds": more} if more > 0 else {}),
+            }
+            for c, (variant, _, more) in chosen
         ],
         "changes": [vars(change) for change in changes],
         "left_out": trace.silent,

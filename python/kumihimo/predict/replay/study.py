@@ -9,7 +9,8 @@ from kumihimo import _collectives, _replay
 from kumihimo.predict import prediction_errors
 from kumihimo.predict.prediction import Prediction
 from kumihimo.predict.prediction_errors import PredictedCase
-from kumihimo.predict.replay.choices import Call, Ground, Wished, alternatives
+from kumihimo.predict.replay.choices import Call, Ground, Wished, alternatives, usual
+from kumihimo.predict.replay.library_calls import MeasuredLibraryCalls, Performed
 from kumihimo.predict.replay.models import ReplayModel
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.text.errors import NotApplicable
@@ -31,6 +32,10 @@ class ReplayQuestion:
     region_speed: dict[str, float] = field(default_factory=dict)
     balanced: bool = False  # each rank computes as long as the mean
     tried: dict[Call, tuple[_collectives.Variant, _collectives.Parameters]] = field(default_factory=dict)
+    library: MeasuredLibraryCalls | None = None  # None: those of the model
+
+    def __post_init__(self) -> None:
+        self.library = self.library or MeasuredLibraryCalls(self.model)
 
     @property
     def ranks(self) -> int:
@@ -43,9 +48,16 @@ class ReplayQuestion:
     def ground(self) -> Ground:
         return replace(self.model.ground, mpi=self.trace.mpi)
 
-    def chosen(self) -> list[tuple[_collectives.Variant, _collectives.Parameters]]:
+    def chosen(self) -> list[Performed]:
+        """Of each call its algorithm with parameters, and what each rank takes beyond it."""
         ground = self.ground
-        return [self.tried.get(call) or self.wished.of(call, ground) for call in self.calls()]
+        return [self._performed(call, ground) for call in self.calls()]
+
+    def _performed(self, call: Call, ground: Ground) -> Performed:
+        if named := self.tried.get(call) or self.wished.of(call, ground):
+            return (*named, 0.0)
+        own = usual(call, ground)
+        return self.library.performed(call, own, ground) or (own, ground.parameters(call.bytes), 0.0)
 
     def program(self, has_graphs: bool = True) -> _replay.Program:
         """Without graphs where it is too large for them, if the model needs none."""
@@ -130,7 +142,7 @@ class Replay:
             return None
         cases = [
             PredictedCase(call.collective, variant.name, call.bytes, call.ranks, 0.0)
-            for call, (variant, _) in zip(question.calls(), question.chosen())
+            for call, (variant, *_) in zip(question.calls(), question.chosen())
         ]
         return prediction_errors.interval_of_program(
             setting.errors, cases, self.seconds, self.ideal.total, setting.nodes

@@ -12,9 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kumihimo import _collectives, _machine
+from kumihimo.collectives import arguments
+from kumihimo.predict.prediction_errors import OF_BLOCKS
 from kumihimo.processes import launcher_environment, mpi
 from kumihimo.text.errors import failed
-from kumihimo.tune.bench.job import Launcher, start
+from kumihimo.tune.bench.cases import BenchCase
+from kumihimo.tune.bench.job import Launcher, run_measure, start
 from kumihimo.tune.bench.noise import Series
 
 TURNS = 2  # ranks on each processor where turns are measured
@@ -32,6 +35,7 @@ class Measured:
     point_to_point: dict = field(default_factory=dict)
     copies: dict = field(default_factory=dict)  # of messages within a node
     round_of_turns: float | None = None  # with two ranks on each processor of a node
+    collectives: list[dict] = field(default_factory=list)  # the MPI library's own: see library_collectives()
     noise: list[Series] = field(default_factory=list)
     stream: dict | None = None  # the fastest triad: see kumihimo.node.measurements
     launch: str = ""
@@ -105,6 +109,44 @@ def turns(installation: mpi.Installation) -> float:
     """Seconds of a round with two ranks on each processor of this node."""
     ranks = TURNS * mpi.available_processors()
     return measure(Launcher(ranks, installation, seconds=60), ["switch"]).round_of_turns
+
+
+# Of our algorithms those that the library's own calls are measured beside, in the same loop.
+BESIDE = {
+    "allreduce": "recursive_doubling",
+    "bcast": "binomial",
+    "reduce": "binomial",
+    "allgather": "ring",
+    "alltoall": "linear",
+    "barrier": "dissemination",
+}
+LENGTHS = (8, 64, 512, 4096, 2**15, 2**18, 2**21)
+MOST_OF_BLOCKS = 2**24  # bytes of a rank's longest buffer
+
+
+def library_collectives(launcher: Launcher) -> list[dict]:
+    """The library's own collectives on all ranks, of doubles: members `collective`, `ranks`, `bytes` (of the vector or
+    block) and `seconds`, the median of a loop."""
+    cases = []
+    for collective, algorithm in BESIDE.items():
+        if not arguments.moves_data(collective):
+            cases.append(BenchCase(collective, algorithm))
+            continue
+        blocks = launcher.ranks if collective in OF_BLOCKS else 1
+        lengths = [length for length in LENGTHS if length * blocks <= MOST_OF_BLOCKS]
+        cases += [BenchCase(collective, algorithm, bytes=length) for length in lengths]
+    run = run_measure(
+        cases, ranks=launcher.ranks, installation=launcher.installation, seconds=launcher.seconds, case_seconds=0.05
+    )
+    return [
+        {
+            "collective": case.collective,
+            "ranks": launcher.ranks,
+            "bytes": case.bytes or 0,
+            "seconds": result["library"]["seconds"],
+        }
+        for case, result in zip(cases, run.results)
+    ]
 
 
 def launch_text(installation: mpi.Installation, ranks: int) -> str:
@@ -214,6 +256,7 @@ def machine_file(found: Measured, name: str) -> str:
         numbers.rstrip("\n"),
         *copies(found),
         *loggops(found),
+        *of_library(found),
         "",
     ]
     text = "\n".join(lines)
@@ -332,6 +375,19 @@ def loggops(found: Measured) -> list[str]:
             where = "" if letter == "reduction_rate" else f", {between}"
             lines.append(f'{letter} = {{ value = {text}, measured = "{how}{where}; {found.when}" }}')
     return lines
+
+
+def of_library(found: Measured) -> list[str]:
+    """The section of the library's own collectives."""
+    if not found.collectives:
+        return []
+    how = "medians of loops beside our own algorithms, doubles"
+    rows = [
+        f'  {{ collective = "{each["collective"]}", ranks = {each["ranks"]}, bytes = {each["bytes"]}, '
+        f"time = {time(max(each['seconds'], LEAST_SECONDS))} }},"
+        for each in found.collectives
+    ]
+    return ["", "[library_collectives]", f'source = "{how}; {found.when}"', "rows = [", *rows, "]"]
 
 
 def time(seconds: float) -> str:

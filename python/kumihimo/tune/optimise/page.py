@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kumihimo import _machine, pages
 from kumihimo.network import link_loads
+from kumihimo.predict import chances
 from kumihimo.run.profile.collectives import Collectives
 from kumihimo.run.profile.summary import class_text
 from kumihimo.text import files
@@ -48,7 +49,9 @@ def gain(found: dict) -> Iterator[pages.PagePart]:
         yield pages.Prose(f"Nothing was kept: {why}." if why else again, "key")
         return
     less, least, most = (share_text(1 - found["gain"][name]) for name in ("ratio", "ratio_high", "ratio_low"))
-    yield pages.Prose(f"{less} less time ({least} to {most}) by {len(found['pairs'])} pairs of whole runs.", "key")
+    sure = chances.text(found["gain"]["faster_probability"])
+    by = f"by {len(found['pairs'])} pairs of whole runs"
+    yield pages.Prose(f"{less} less time ({least} to {most}) {by}, faster with a probability of {sure}.", "key")
     predicted = share_text(found["profile"]["predicted_gain"]["share"])
     uses = "Predicted from the profile: {}. <code>kumihimo run</code> uses the choices: <code>{}</code>"
     yield pages.Prose(pages.markup(uses, predicted, found["wisdom"]))

@@ -38,14 +38,25 @@ class Turns:
     @property
     def figures(self) -> dict:
         found = _measure.compare(self.pairs)
-        return {"ratio": found.ratio, "ratio_low": found.ratio_low, "ratio_high": found.ratio_high}
+        ends = {"ratio": found.ratio, "ratio_low": found.ratio_low, "ratio_high": found.ratio_high}
+        return {**ends, "faster_probability": self.faster_probability}
+
+    @property
+    def won(self) -> int:
+        return sum(tuned < plain for tuned, plain in self.pairs)
 
     @property
     def chance(self) -> float:
         """How likely at least as many of so many pairs of equal runs show a gain."""
         made = len(self.pairs)
-        won = sum(tuned < plain for tuned, plain in self.pairs)
-        return sum(comb(made, wins) for wins in range(won, made + 1)) / 2**made
+        return sum(comb(made, wins) for wins in range(self.won, made + 1)) / 2**made
+
+    @property
+    def faster_probability(self) -> float:
+        """That more than half of all pairs would show a gain, by these, where any share of them is as likely
+        beforehand (Bayes, 1763): the share is then distributed as Beta(won + 1, lost + 1)."""
+        made = len(self.pairs) + 1
+        return sum(comb(made, wins) for wins in range(self.won + 1)) / 2**made
 
     @property
     def far_faster(self) -> bool:

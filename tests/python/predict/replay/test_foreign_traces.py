@@ -555,4 +555,4 @@ def test_numbers_from_python_are_checked(tmp_path: Path) -> None:
     reduced.set(0, rows.enter(0) + rows.collective(Kind.collective) + rows.LEAVE)
     reduced.complete()
     with pytest.raises(BadInput):
-        _replay.program_of(reduced, [(None, _collectives.Parameters())], _goal.WorkRates())
+        _replay.program_of(reduced, [(None, _collectives.Parameters(), 0.0)], _goal.WorkRates())

@@ -135,6 +135,18 @@ def test_several_nodes_are_a_network():
     assert "between two nodes" in machine["software"]["message_cost_seconds"]["source"]
 
 
+def test_the_librarys_own_collectives_are_rows():
+    rows = [
+        {"collective": "allreduce", "ranks": 2, "bytes": 8, "seconds": 1.25e-6},
+        {"collective": "barrier", "ranks": 2, "bytes": 0, "seconds": 0.0},
+    ]
+    told = read(found(collectives=rows))["library_collectives"]
+    assert told["source"].endswith("; 2026-11-27, h, Open MPI v4.1.4, mpirun -n 2")
+    assert told["rows"][0] == pytest.approx(rows[0])
+    assert told["rows"][1]["seconds"] == pytest.approx(1e-9), "the clock tells no less"
+    assert "library_collectives" not in read(found())
+
+
 def test_what_disturbs_is_told():
     assert measured.notes(found()) == []
     (note,) = measured.notes(found(about={"ranks": 3, "node_of_rank": [0, 0, 0]}))

@@ -39,6 +39,17 @@ def test_all_are_kept_where_the_program_gains():
     assert kept.figures["ratio_high"] < 1
 
 
+@pytest.mark.parametrize(("won", "made"), [(0, 6), (3, 6), (6, 6), (9, 10), (20, 30)])
+def test_the_probability_of_a_gain_is_that_of_a_share_above_one_half(won, made):
+    """Beta(won + 1, lost + 1) beyond one half, here as a sum over shares."""
+    pairs = [(0.9, 1.0)] * won + [(1.1, 1.0)] * (made - won)
+    shares = [(i + 0.5) / 20000 for i in range(20000)]
+    likely = [share**won * (1 - share) ** (made - won) for share in shares]
+    expected = sum(likely[10000:]) / sum(likely)
+    assert Turns((0,), pairs).faster_probability == pytest.approx(expected, abs=1e-6)
+    assert Turns((0,), pairs).figures["faster_probability"] == Turns((0,), pairs).faster_probability
+
+
 @pytest.mark.parametrize("bad", range(4))
 def test_a_choice_that_loses_in_the_program_is_dropped_alone(bad):
     factors = [0.95] * 4

@@ -1,0 +1,89 @@
+"""Replays that take the measured times of the MPI library's own collectives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kumihimo import _collectives
+from kumihimo.predict.replay.library_calls import LibraryTimes
+
+from .conftest import Rank
+
+NODE = """name = "node"
+summary = "four ranks"
+[topology]
+family = "single_node"
+[node]
+ranks_per_node = { value = 4, assumed = "x" }
+cores = { value = 4, assumed = "x" }
+memory = { value = "16 GB", assumed = "x" }
+memory_bandwidth = { value = "400 GB/s", assumed = "x" }
+reduction_rate = { value = "6 GB/s", assumed = "x" }
+reduction_rate_scalar = { value = "1 GB/s", assumed = "x" }
+shared_memory_bandwidth = { value = "6 GB/s", assumed = "x" }
+shared_memory_latency = { value = "200 ns", assumed = "x" }
+[software]
+message_cost = { value = "200 ns", assumed = "x" }
+relay_latency = { value = "100 ns", assumed = "x" }
+segment_bytes = { value = "16 KiB", assumed = "x" }
+"""
+
+
+def with_times(*rows: tuple[str, int, int, str]) -> str:
+    lines = [f'{{ collective = "{c}", ranks = {r}, bytes = {b}, time = "{t}" }},' for c, r, b, t in rows]
+    return "\n".join([NODE, "[library_collectives]", 'source = "loops"', "rows = [", *lines, "]"])
+
+
+def replayed(replay, traced, tmp_path: Path, text: str, *words: str, size: int = 65536) -> dict:
+    (tmp_path / "node.toml").write_text(text)
+    trace = traced([Rank().compute(1000).allreduce(size).compute(500) for _ in range(4)])
+    return replay(trace, "--machine", tmp_path / "node.toml", *words, "--json")
+
+
+@pytest.mark.parametrize("model", ["loggp", "flow"])
+@pytest.mark.parametrize("time", ["500 us", "90 us"])
+def test_a_call_takes_as_long_as_the_librarys_own(replay, traced, tmp_path, model, time) -> None:
+    text = with_times(("allreduce", 4, 8, "2 us"), ("allreduce", 4, 65536, time))
+    found = replayed(replay, traced, tmp_path, text, "--model", model)
+    expected = float(time.split()[0]) * 1e-6
+    assert found["seconds"] - 1.5e-6 == pytest.approx(expected, rel=1e-3)
+    (call,) = found["collectives"]
+    assert 0 < call["more_seconds"] < expected
+
+
+def test_an_algorithm_that_is_slower_than_the_measured_time_is_replaced(replay, traced, tmp_path) -> None:
+    """All take longer than 1 ns, so it is the fastest one, and the call takes nothing beyond it."""
+    plain = replayed(replay, traced, tmp_path, NODE)
+    short = replayed(replay, traced, tmp_path, with_times(("allreduce", 4, 65536, "1 ns")))
+    assert short["seconds"] < plain["seconds"]
+    assert short["collectives"][0]["algorithm"] != plain["collectives"][0]["algorithm"]
+    assert "more_seconds" not in short["collectives"][0]
+
+
+def test_named_algorithms_and_other_numbers_of_ranks_are_modelled(replay, traced, tmp_path) -> None:
+    plain = replayed(replay, traced, tmp_path, NODE, "--algorithm", "allreduce=ring")
+    text = with_times(("allreduce", 4, 65536, "9 ms"))
+    named = replayed(replay, traced, tmp_path, text, "--algorithm", "allreduce=ring")
+    assert named["seconds"] == plain["seconds"]
+    usual = replayed(replay, traced, tmp_path, NODE)
+    others = replayed(replay, traced, tmp_path, with_times(("allreduce", 2, 65536, "9 ms")))
+    assert others["seconds"] == usual["seconds"]
+
+
+def test_lengths_between_are_on_a_line_of_logarithms() -> None:
+    known = LibraryTimes({("allreduce", 2): [(8, 1e-6), (800, 1e-5)]})
+    assert known.seconds("allreduce", 2, 80) == pytest.approx(1e-6 * 10**0.5)
+    assert known.seconds("allreduce", 2, 4) == 1e-6
+    assert known.seconds("allreduce", 2, 8000) == pytest.approx(1e-4), "the rate of the longest"
+    assert known.seconds("allreduce", 2, 800) == 1e-5 and known.seconds("bcast", 2, 8) is None
+    barrier = LibraryTimes({("barrier", 2): [(0, 3e-6)]})
+    assert barrier.seconds("barrier", 2, 0) == 3e-6
+
+
+def test_the_collectives_measured_have_the_algorithms_that_they_are_measured_beside() -> None:
+    from kumihimo.tune.bench.measured import BESIDE
+
+    for collective, algorithm in BESIDE.items():
+        assert _collectives.find(collective, algorithm).name == algorithm
