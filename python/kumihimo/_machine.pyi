@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 import os
+from typing import Final
 
 import kumihimo._placement
 import kumihimo._topology
@@ -36,7 +37,7 @@ class PredictionErrors:
         Classes of algorithms and of lengths, the times that each rests on, low and high factors and the median.
         """
 
-    classes: tuple[list[str], list[str]]
+    classes: Final[tuple[list[str], list[str]]] = ...
     """Those of algorithms and of lengths that a row may name."""
 
 class Machine:
