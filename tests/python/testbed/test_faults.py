@@ -188,6 +188,15 @@ def test_a_slow_link_that_a_machine_file_cannot_have_is_told():
     assert "the machine file has --rate for node0-node1" in told.stderr
 
 
+def test_costs_are_not_measured_over_slow_links():
+    """They would stay in the machine file when the links are healed."""
+    right("up", "3")
+    right("slow", "0-1", "5Mbit/s")
+    refused = kumihimo("testbed", "machine", "--measure")
+    told = "--measure needs a testbed without faults (got node0-node1 has 5 Mbit/s); run `kumihimo testbed heal`"
+    assert refused.returncode == 2 and told in refused.stderr
+
+
 def test_counters_have_the_rate_of_each_link(tmp_path):
     right("up", "3", "--rate", "50Mbit/s")
     right("slow", "0-1", "5Mbit/s")
