@@ -22,7 +22,7 @@ from kumihimo.cli import options, output, progress, tuned_tables
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenFolder
 from kumihimo.predict import chances
-from kumihimo.processes import launch_lines, launcher_environment
+from kumihimo.processes import allocation, launch_lines, launcher_environment
 from kumihimo.run import preload, preload_obstacles
 from kumihimo.run.profile import collectives
 from kumihimo.run.profile.collectives import Collectives
@@ -107,6 +107,7 @@ def command(
         testbed=testbeds.here(),
     )
     head = {"command": words, "metric": metric, "kumihimo": __version__, "check": [str(path) for path in check or ()]}
+    head["links"] = os.environ.get(allocation.LINKS, "")  # of a testbed: another one shows other gains
     head["program"] = state_of(Path(name_of(words)))  # one that was compiled again is recorded again
     if fresh:
         for name in ("runs.jsonl", "wisdom.json", "wisdom.json.state", "profile.jsonl"):
