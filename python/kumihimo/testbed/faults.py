@@ -233,6 +233,7 @@ def kill(testbed: Testbed, node: int) -> None:
     with changing(testbed) as faults:
         cut_links(testbed, faults, set(both_ways(testbed.wiring, testbed.wiring.leaving[node])))
         faults.killed.add(node)
+        keep(testbed, faults)  # launchers start nothing there from now on
         killer = [sys.executable, "-I", "-c", KILLER, str(testbed.processes[node]), launchers.RUN]
         found = json.loads(testbed.inside_it([*killer, *launch_lines.RECOVERING]))
         for run, ranks in found["lost"].items():
