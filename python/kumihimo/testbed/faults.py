@@ -59,9 +59,13 @@ def recorded(testbed: Testbed) -> FaultRecord:
 
 
 def settled(testbed: Testbed) -> FaultRecord:
-    """The faults, when no command changes them any more: `kill` records what it has killed at its end."""
-    with locked(testbed, fcntl.LOCK_SH):
-        return recorded(testbed)
+    """The faults, when no command changes them any more: `kill` records what it has killed at its end. None of a
+    testbed that was removed meanwhile."""
+    try:
+        with locked(testbed, fcntl.LOCK_SH):
+            return recorded(testbed)
+    except FileNotFoundError:
+        return FaultRecord()
 
 
 def record_file(testbed: Testbed) -> Path:
