@@ -22,12 +22,13 @@ from kumihimo.cli import options, output, progress, tuned_tables
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenFolder
 from kumihimo.predict import chances
-from kumihimo.processes import launch_lines, launcher_environment
+from kumihimo.processes import allocation, launch_lines, launcher_environment
 from kumihimo.run import preload, preload_obstacles
 from kumihimo.run.profile import collectives
 from kumihimo.run.profile.collectives import Collectives
 from kumihimo.run.program_keys import key_of, name_of
 from kumihimo.testbed import counters, testbeds
+from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.testbeds import Testbed
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, Failed, OutOfTime, failed, wrong_value
@@ -106,6 +107,7 @@ def command(
         testbed=testbeds.here(),
     )
     head = {"command": words, "metric": metric, "kumihimo": __version__, "check": [str(path) for path in check or ()]}
+    head["links"] = os.environ.get(allocation.LINKS, "")  # of a testbed: another one shows other gains
     head["program"] = state_of(Path(name_of(words)))  # one that was compiled again is recorded again
     if fresh:
         for name in ("runs.jsonl", "wisdom.json", "wisdom.json.state", "profile.jsonl"):
@@ -348,17 +350,19 @@ class OptimiseWork:
         wisdom.write(trial, self.document(choices))
         began = time.monotonic()
         runs: dict[bool, JudgedRun] = {}
+        link_bytes: dict[str, list[float]] = {}  # of both runs or, if one is interrupted, of none
         for tuned in (number % 2 == 0, number % 2 == 1):
             name = "run with choices" if tuned else "run without"
             before = self.testbed and counters.now(self.testbed).links
             runs[tuned] = run(self.program, name.replace(" ", "-"), trial.resolve() if tuned else None)
             if self.testbed:
                 carried = counters.now(self.testbed).since(before).links
-                of_links = [carried[row[0]].data for row in self.testbed.plan.described.links]
-                self.link_bytes[page.WITH if tuned else page.WITHOUT] = of_links
+                # A testbed of a part of a machine lacks switches that no route has, and their links.
+                of_links = [carried.get(row[0], LinkCount()).data for row in self.testbed.plan.described.links]
+                link_bytes[page.WITH if tuned else page.WITHOUT] = of_links
         self.check(plain=runs[False], tuned=runs[True])
-        self.pair_seconds = time.monotonic() - began
-        found = {"tuned": runs[True].cost, "plain": runs[False].cost, "link_bytes": self.link_bytes}
+        self.pair_seconds, self.link_bytes = time.monotonic() - began, link_bytes
+        found = {"tuned": runs[True].cost, "plain": runs[False].cost, "link_bytes": link_bytes}
         self.journal.keep(f"pair {number}", [(case, found)])
         return found["tuned"], found["plain"]
 

@@ -225,6 +225,8 @@ def machine(
     testbed = testbeds.find(name)
     text = testbed.machine_file.read_text(encoding="utf-8")
     if measure:
+        if found := faults.lines(testbed, faults.recorded(testbed)):
+            raise not_applicable("--measure needs a testbed without faults", found[0], faults.MEND)
         text, notes = costs.measured(testbed, str(Path(sys.argv[0]).resolve()))
         with faults.changing(testbed) as recorded:
             text = faults.with_slow_links(text, testbed, recorded)

@@ -98,7 +98,7 @@ def run(
             code, came = signals.run(
                 [launcher, *preloading(family, given, words[1:])],
                 whole=whole,
-                given_up=lambda _: any(Path(place).glob("*.given_up*")) or watch.waits_in_vain(),
+                given_up=lambda _: watch.waits_in_vain() or any(Path(place).glob("*.given_up*")),
                 env=inherited if family else {**inherited, **given},
                 cwd=folder,
                 **(streams or {}),

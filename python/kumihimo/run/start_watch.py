@@ -3,7 +3,6 @@ own time limit would end the program."""
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -21,21 +20,25 @@ class StartWatch:
     Outside of testbeds programs may take any time before they start ranks."""
 
     def __init__(self, seconds: float, mark: str) -> None:
-        is_possible = seconds > 0 and mark and testbeds.INSIDE in os.environ
+        self._testbed = testbeds.here() if seconds > 0 and mark else None
         self._mark = mark.encode()
-        self._limit = time.monotonic() + seconds if is_possible else float("inf")
+        self._limit = time.monotonic() + seconds
         self._has_started = False
+        self._is_in_vain = False
 
     def waits_in_vain(self) -> bool:
-        """Whether the time is over, no rank has started, and a link is cut."""
-        if self._has_started or time.monotonic() < self._limit or not faults.recorded(testbeds.find(None)).cut:
+        """Whether the time is over, no rank has started, and a link is cut. To be asked from the beginning on, again
+        and again: ranks may have ended before the time is over."""
+        if self._testbed is None or self._has_started:
             return False
         self._has_started = any(self._mark in environment_of(pid) for pid in visible.processes())
-        return not self._has_started
+        is_late = not self._has_started and time.monotonic() >= self._limit
+        self._is_in_vain = is_late and bool(faults.recorded(self._testbed).cut)
+        return self._is_in_vain
 
     def status(self, code: int) -> int:
         """That of a launcher which has ended."""
-        return UnstartedStatus(code) if isinstance(code, LateStatus) and not self._has_started else code
+        return UnstartedStatus(code) if isinstance(code, LateStatus) and self._is_in_vain else code
 
 
 def environment_of(pid: int) -> bytes:

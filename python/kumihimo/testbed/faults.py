@@ -59,9 +59,13 @@ def recorded(testbed: Testbed) -> FaultRecord:
 
 
 def settled(testbed: Testbed) -> FaultRecord:
-    """The faults, when no command changes them any more: `kill` records what it has killed at its end."""
-    with locked(testbed, fcntl.LOCK_SH):
-        return recorded(testbed)
+    """The faults, when no command changes them any more: `kill` records what it has killed at its end. None of a
+    testbed that was removed meanwhile."""
+    try:
+        with locked(testbed, fcntl.LOCK_SH):
+            return recorded(testbed)
+    except FileNotFoundError:
+        return FaultRecord()
 
 
 def record_file(testbed: Testbed) -> Path:
@@ -80,16 +84,24 @@ def locked(testbed: Testbed, how: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def changing(testbed: Testbed) -> Iterator[FaultRecord]:
-    """The record, which is written when the links have changed. One command at a time."""
+    """The record, which is written when the links have changed, also if the command fails after that. One command at a
+    time."""
     with locked(testbed, fcntl.LOCK_EX):
         faults = recorded(testbed)
         slow_before = dict(faults.slow)
-        yield faults
-        files.write_whole(record_file(testbed), json.dumps(asdict(faults), default=sorted))  # sets as lists
-        files.write_whole(testbed.folder / launchers.UNREACHABLE, "".join(unreachable_lines(testbed, faults)))
-        if faults.slow != slow_before:
-            text = testbed.machine_file.read_text(encoding="utf-8")
-            files.write_whole(testbed.machine_file, with_slow_links(text, testbed, faults))
+        try:
+            yield faults
+        finally:
+            keep(testbed, faults)
+            if faults.slow != slow_before:
+                text = testbed.machine_file.read_text(encoding="utf-8")
+                files.write_whole(testbed.machine_file, with_slow_links(text, testbed, faults))
+
+
+def keep(testbed: Testbed, faults: FaultRecord) -> None:
+    """For commands, and for the agent of launchers."""
+    files.write_whole(record_file(testbed), json.dumps(asdict(faults), default=sorted))  # sets as lists
+    files.write_whole(testbed.folder / launchers.UNREACHABLE, "".join(unreachable_lines(testbed, faults)))
 
 
 def with_slow_links(text: str, testbed: Testbed, faults: FaultRecord) -> str:
@@ -184,28 +196,38 @@ def changed(testbed: Testbed, lines: dict[int, Iterable[str]]) -> None:
         testbed.at_it(vertex, ["tc", "-batch", "-"], "\n".join(of_vertex))
 
 
-# Ends the processes of a node's network, but those that hold its namespaces. Prints the ranks of each run of a command
-# that were among them, as far as their launchers have told them, and the runs whose launchers go on without them.
+# Ends the processes of a node's network, but those that hold its namespaces, and itself and its parent, which are the
+# command `kill` where that runs in the node. Looks again until none is left: a process may have started another one
+# meanwhile. Prints the ranks of each run of a command that were among them, as far as their launchers have told them,
+# and the runs whose launchers go on without them.
 KILLER = r"""
-import json, os, signal, sys
+import json, os, signal, sys, time
 holder, run_variable, recovering = sys.argv[1], sys.argv[2].encode(), {each.encode() for each in sys.argv[3:]}
+spared = {holder, str(os.getpid()), str(os.getppid())}
 mine = os.stat(f"/proc/{holder}/ns/net").st_ino
 lost, outlived = {}, set()
-for pid in filter(str.isdigit, os.listdir("/proc")):
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as environ, open(f"/proc/{pid}/cmdline", "rb") as command:
-            variables = dict(each.partition(b"=")[::2] for each in environ.read().split(b"\0"))
-            words = set(command.read().split(b"\0"))
-        run = variables.get(run_variable, b"").decode()
-        if run and words & recovering:
-            outlived.add(run)
-        if os.stat(f"/proc/{pid}/ns/net").st_ino != mine or pid in (holder, str(os.getpid())):
+for look in range(100):
+    found = False
+    for pid in set(filter(str.isdigit, os.listdir("/proc"))) - spared:
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as environ, open(f"/proc/{pid}/cmdline", "rb") as command:
+                variables = dict(each.partition(b"=")[::2] for each in environ.read().split(b"\0"))
+                words = set(command.read().split(b"\0"))
+            run = variables.get(run_variable, b"").decode(errors="replace")
+            if run and words & recovering:
+                outlived.add(run)
+            if os.stat(f"/proc/{pid}/ns/net").st_ino != mine:
+                continue
+            os.kill(int(pid), signal.SIGKILL)
+        except OSError:
             continue
-        os.kill(int(pid), signal.SIGKILL)
-    except OSError:
-        continue
-    ranks = lost.setdefault(run, set()) if run else set()
-    ranks.update(int(variables[name]) for name in (b"OMPI_COMM_WORLD_RANK", b"PMI_RANK") if name in variables)
+        found = True
+        ranks = lost.setdefault(run, set()) if run else set()
+        told = [variables.get(name, b"") for name in (b"OMPI_COMM_WORLD_RANK", b"PMI_RANK")]
+        ranks.update(int(each) for each in told if each.isdigit())
+    if not found:
+        break
+    time.sleep(0.01)
 print(json.dumps({"lost": {run: sorted(ranks) for run, ranks in lost.items()}, "outlived": sorted(outlived)}))
 """
 
@@ -215,10 +237,12 @@ def kill(testbed: Testbed, node: int) -> None:
     with changing(testbed) as faults:
         cut_links(testbed, faults, set(both_ways(testbed.wiring, testbed.wiring.leaving[node])))
         faults.killed.add(node)
+        keep(testbed, faults)  # launchers start nothing there from now on
         killer = [sys.executable, "-I", "-c", KILLER, str(testbed.processes[node]), launchers.RUN]
         found = json.loads(testbed.inside_it([*killer, *launch_lines.RECOVERING]))
         for run, ranks in found["lost"].items():
-            faults.lost.setdefault(run, {})[node] = ranks
+            of_run = faults.lost.setdefault(run, {})
+            of_run[node] = sorted({*of_run.get(node, ()), *ranks})
         faults.outlived |= set(found["outlived"])
 
 

@@ -137,6 +137,20 @@ def test_a_launcher_that_goes_on_without_dead_ranks_has_its_own_exit_status():
     assert "node1, with rank 3, was killed" in ended.stderr
 
 
+def test_a_node_may_be_killed_from_within_the_command_and_from_within_the_node(tmp_path):
+    """The record is made by processes of that node, and of that command."""
+    right("up", "3")
+    right("run", "--node", "2", "--", COMMAND, "testbed", "kill", "2")
+    assert status()["killed_nodes"] == ["node2"]
+    right("heal")
+    begun = tmp_path / "begun"
+    rank = RANK.replace("exec sleep", f"'touch {begun}; exec sleep").replace(" >", "' >", 1)
+    script = f"{rank} & until [ -e {begun} ]; do sleep 0.05; done; {COMMAND} testbed kill 1; wait; exit 0"
+    ended = kumihimo("testbed", "run", "--", "sh", "-c", script)
+    assert ended.returncode == 1, ended.stderr
+    assert "node1, with rank 3, was killed while the command ran" in ended.stderr
+
+
 def test_a_node_without_ranks_of_the_command_may_die():
     right("up", "3")
     ended = killed_while(f"{RANK} & read line; exit 0", node=2)
@@ -172,6 +186,15 @@ def test_a_slow_link_that_a_machine_file_cannot_have_is_told():
     told = kumihimo("testbed", "machine")
     assert "[[slow_link]]" not in told.stdout
     assert "the machine file has --rate for node0-node1" in told.stderr
+
+
+def test_costs_are_not_measured_over_slow_links():
+    """They would stay in the machine file when the links are healed."""
+    right("up", "3")
+    right("slow", "0-1", "5Mbit/s")
+    refused = kumihimo("testbed", "machine", "--measure")
+    told = "--measure needs a testbed without faults (got node0-node1 has 5 Mbit/s); run `kumihimo testbed heal`"
+    assert refused.returncode == 2 and told in refused.stderr
 
 
 def test_counters_have_the_rate_of_each_link(tmp_path):
@@ -240,4 +263,8 @@ def test_a_half_written_record_is_never_seen():
         record.cut.add(0)
         assert faults.recorded(testbed).cut == set()
     assert faults.recorded(testbed).cut == {0}
+    with pytest.raises(KeyboardInterrupt), faults.changing(testbed) as record:
+        record.cut.add(1)
+        raise KeyboardInterrupt
+    assert faults.recorded(testbed).cut == {0, 1}, "what was done is recorded, though the command failed"
     assert not [path for path in Path(testbed.folder).iterdir() if "faults" in path.name and path.suffix != ".json"]

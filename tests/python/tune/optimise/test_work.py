@@ -162,21 +162,28 @@ def test_a_budget_that_is_too_short_is_one_sentence(work, spent, told):
 def test_the_page_shows_what_links_carried_without_the_choices_and_with_them(work, monkeypatch, tmp_path):
     machine = machine_file.of_shape("2x2")
     links = [row[0] for row in machine.links]
-    readings = iter(range(4))  # before and after each run
+    readings = iter(range(7))  # before and after each run
 
     def now(testbed):
         reading = next(readings)
-        return LinkReading(0.0, {link: LinkCount(bytes=1000 * reading * (link + 1)) for link in links})
+        there = links[:-1]  # a testbed of a part of a machine lacks links of its machine
+        return LinkReading(0.0, {link: LinkCount(bytes=1000 * reading * (link + 1)) for link in there})
 
     monkeypatch.setattr(optimise.counters, "now", now)
     made = work({"run-with-choices": [b"1"], "run-without": [b"1"]})
     made.testbed = SimpleNamespace(plan=SimpleNamespace(described=machine))
     made.pair((0,), 0)
-    assert made.link_bytes == {name: [1000 * (link + 1) for link in links] for name in ("with", "without")}
+    expected = [*(1000 * (link + 1) for link in links[:-1]), 0]
+    assert made.link_bytes == dict.fromkeys(("with", "without"), expected)
     again = work({})
     again.journal = made.journal
     again.pair((0,), 0)
     assert again.link_bytes == made.link_bytes, "what was run is not run again"
+    interrupted = work({"run-with-choices": [b"1"], "run-without": []})
+    interrupted.testbed = made.testbed
+    with pytest.raises(IndexError):  # the second run does not end, as after Ctrl-C
+        interrupted.pair((0,), 0)
+    assert interrupted.link_bytes == {}, "a page has both runs or none"
     parts = list(page.loads_of(machine, made.link_bytes))
     assert [type(part).__name__ for part in parts[:2]] == ["Prose", "TorusScene"]
     titles = [layer.label for layer in parts[1].layers]

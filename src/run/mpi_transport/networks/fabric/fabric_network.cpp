@@ -223,8 +223,9 @@ class FabricRankMemory final : public RankMemory {
     mpi::Handle request = library_.constants.request_null;
     const auto late = std::chrono::steady_clock::now() + longest_close;
     for (bool has_asked = false; std::chrono::steady_clock::now() < late; std::this_thread::yield()) {
-      static_cast<void>(memory_.progress()); // after a failure, too: the others are told
-      const bool is_drained = memory_.has_failed() || memory_.drained();
+      // Without its number, which another network of this rank has, it has sent nothing, and the port does not know it.
+      if (attached()) static_cast<void>(memory_.progress()); // after a failure, too: the others are told
+      const bool is_drained = !attached() || memory_.has_failed() || memory_.drained();
       if (!has_asked && is_drained) has_asked = library_.call.Ibarrier(communicator_, &request) == 0;
       int done = 0;
       if (has_asked && (library_.call.Test(&request, &done, library_.constants.status_ignore) != 0 || done)) return;
