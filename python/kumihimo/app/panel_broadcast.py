@@ -87,7 +87,15 @@ class PanelBroadcast:
     def events(self, owner: int = 0) -> tuple[RowEvent, ...]:
         """Of the broadcast of an owner, by distances from it: those of a rank in its order, and each message before the
         wait for it."""
-        return events_of(self, owner)
+        return events_of(self, self.same_by_distance(owner))
+
+    def same_by_distance(self, owner: int) -> int:
+        """The first owner with the same broadcast by distances: at the same place of its node, if nodes are equal."""
+        size = self.nodes.count(0)
+        if size == 0 or self.ranks % size != 0:
+            return owner
+        are_equal = all(node == rank // size for rank, node in enumerate(self.nodes))
+        return owner % size if are_equal else owner
 
 
 @functools.lru_cache(maxsize=4096)

@@ -118,7 +118,8 @@ class AccumulatorResolver {
 
   // What an iteration writes is known to the next one as last iteration's targets.
   void resolve_loop(Loop loop, Body& resolved) {
-    if (!has_accumulators(loop.body)) return resolved.push_back(std::move(loop));
+    // Which of the parts that start together sums first, nobody knows: their accumulators stay unresolved.
+    if (loop.together || !has_accumulators(loop.body)) return resolved.push_back(std::move(loop));
     const auto depth = static_cast<std::int32_t>(trips_.size());
     const Variable variable{depth};
     const Written before = written_, maybe_before = maybe_;
@@ -150,7 +151,7 @@ class AccumulatorResolver {
     for_each_expression(later, [&](Expression& e) {
       if (e.depends_on(variable)) e = e.substitute(variable, variable + 1);
     });
-    resolved.push_back(Loop{loop.trip - 1, loop.in_flight, std::move(later), loop.together});
+    resolved.push_back(Loop{loop.trip - 1, loop.in_flight, std::move(later)});
   }
 
   std::vector<std::int64_t> trips_, over_; // of the loops around; of the variables of iterations that are over

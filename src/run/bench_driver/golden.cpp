@@ -3,7 +3,6 @@
 #include "bench_driver/memory.hpp"
 #include "kernels/reduce.hpp"
 #include "program/binding.hpp"
-#include "program/cursor.hpp"
 #include "transport/message.hpp"
 
 #include <algorithm>
@@ -11,28 +10,38 @@
 #include <deque>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace kumihimo::bench_driver {
 namespace {
 
-// A round with the values of its loops' variables.
+struct PlannedRound;
+
+// Rounds of which one follows the other.
+struct Strand {
+  std::vector<PlannedRound> rounds;
+  std::size_t next = 0; // round
+  std::size_t step = 0; // of it, among those that receive; all others are done first or last
+  bool sent = false;
+};
+
+// A round with the values of its loops' variables, or strands that start together.
 struct PlannedRound {
-  const Round* round = nullptr;
-  std::array<std::int64_t, max_depth> values{};
+  const Round* round = nullptr; // null: `together`
+  LoopValues values{};
+  std::vector<Strand> together;
 };
 
 // From, to, lane, segment, signal: messages of one of these are received in the order in which they were sent.
 using Stream = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int64_t, bool>;
 using Mail = std::map<Stream, std::deque<Vector>>;
 
-// One lane of one rank: a thread that does one round after the other, segment by segment.
+// One lane of one rank: a thread that does one round after the other, segment by segment. Of what starts together it
+// does each strand as far as the mail allows.
 struct Thread {
   const Lane* lane = nullptr;
-  std::vector<PlannedRound> rounds; // of the current segment
-  std::int64_t segment = 0;         // those before it are complete
-  std::size_t next = 0;             // round
-  std::size_t step = 0;             // of it, among those that receive; all others are done first or last
-  bool sent = false;
+  Strand strand;            // of the current segment
+  std::int64_t segment = 0; // those before it are complete
 };
 
 class Process {
@@ -46,7 +55,7 @@ class Process {
     if (memory_.aliased) std::copy(input.begin(), input.end(), output_.begin() + memory_.input_at);
     one_memory_ = memory_.aliased && in_place_safe;
     for (const Scratch& s : program_.scratch) scratch_.emplace_back(size(binding_.scratch_elements(s, copies(s))));
-    for (const Lane& lane : program_.lanes) threads_.push_back({&lane, {}, 0, 0, 0, false});
+    for (const Lane& lane : program_.lanes) threads_.push_back({&lane, {}, 0});
   }
 
   // Goes on with every lane as far as the mail allows. True if anything was done.
@@ -81,39 +90,65 @@ class Process {
   }
 
   bool advance(Thread& t, Mail& mail) {
-    if (t.rounds.empty()) {
+    if (t.strand.rounds.empty()) {
       if (!may_begin(t)) return false;
-      for_each_round(*t.lane, t.segment, [&](const Round& round, Values values) {
-        PlannedRound planned{&round, {}};
-        std::copy(values.begin(), values.end(), planned.values.begin());
-        t.rounds.push_back(planned);
-      });
-      t.next = 0;
+      LoopValues values{};
+      values[0] = t.segment;
+      for (const Node& node : t.lane->body) plan(node, values, 1, t.strand);
     }
-    while (t.next < t.rounds.size())
-      if (!finish_round(t, mail)) return false;
-    t.rounds.clear();
+    if (!finish(t, t.strand, mail)) return false;
+    t.strand = Strand();
     ++t.segment;
     ++done_;
     return true;
   }
 
+  // Appends the rounds of a node, which must outlive the strand.
+  static void plan(const Node& node, LoopValues& values, std::size_t depth, Strand& strand) {
+    PlannedRound planned;
+    if (const Round* const round = std::get_if<Round>(&node)) {
+      planned.round = round, planned.values = values;
+      strand.rounds.push_back(std::move(planned));
+      return;
+    }
+    const Loop& loop = std::get<Loop>(node);
+    if (loop.together) {
+      for (const Node& part : loop.body) plan(part, values, depth + 1, planned.together.emplace_back());
+      strand.rounds.push_back(std::move(planned));
+      return;
+    }
+    for (values[depth] = 0; values[depth] < loop.trip; ++values[depth])
+      for (const Node& inner : loop.body) plan(inner, values, depth + 1, strand);
+    values[depth] = 0;
+  }
+
+  // Whether all of it is done.
+  bool finish(const Thread& t, Strand& strand, Mail& mail) {
+    for (; strand.next < strand.rounds.size(); ++strand.next) {
+      PlannedRound& planned = strand.rounds[strand.next];
+      if (planned.round && !finish_round(t, strand, mail)) return false;
+      bool all = true;
+      for (Strand& part : planned.together) all &= finish(t, part, mail);
+      if (!all) return false;
+    }
+    return true;
+  }
+
   // All sends of the round, then what arrives, then local work.
-  bool finish_round(Thread& t, Mail& mail) {
-    const PlannedRound& planned = t.rounds[t.next];
+  bool finish_round(const Thread& t, Strand& strand, Mail& mail) {
+    const PlannedRound& planned = strand.rounds[strand.next];
     const std::vector<Step>& steps = planned.round->steps;
-    if (!t.sent)
+    if (!strand.sent)
       for (const Step& s : steps)
         if (s.sends()) send(t, s, planned.values, mail);
-    done_ += !t.sent;
-    t.sent = true;
-    for (; t.step < steps.size(); ++t.step, ++done_)
-      if (steps[t.step].receives() && !receive(t, steps[t.step], planned.values, mail)) return false;
+    done_ += !strand.sent;
+    strand.sent = true;
+    for (; strand.step < steps.size(); ++strand.step, ++done_)
+      if (steps[strand.step].receives() && !receive(t, steps[strand.step], planned.values, mail)) return false;
     for (const Step& s : steps)
       if (!s.sends() && !s.receives()) local(s, planned.values);
-    t.sent = false;
-    t.step = 0;
-    ++t.next;
+    strand.sent = false;
+    strand.step = 0;
     return true;
   }
 

@@ -30,7 +30,7 @@ FabricRemoteMemory::~FabricRemoteMemory() {
 
 bool FabricRemoteMemory::drained() {
   const std::lock_guard lock(port_->mutex());
-  port_->progress(*this);
+  if (attached_) port_->progress(*this);
   return port_->under_way(*this) == 0;
 }
 
@@ -264,7 +264,7 @@ void FabricRemoteMemory::flagged(void* of_number, FlagData) { ++static_cast<Chan
 
 transport::Transport::Progress FabricRemoteMemory::progress() {
   const std::lock_guard lock(port_->mutex());
-  const bool moved = port_->progress(*this); // after a failure too: the others are told
+  const bool moved = attached_ && port_->progress(*this); // after a failure too: the others are told
   if (!error_ && port_->failures() != failures_seen_) look_at_failures();
   if (error_) return Progress::failed;
   if (moved) turns_ = 0;

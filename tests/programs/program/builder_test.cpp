@@ -97,6 +97,15 @@ TEST(Accumulators, WhatIsPartlyWrittenIsNotGuessed) {
   }));
 }
 
+TEST(Accumulators, WhatStartsTogetherIsNotGuessed) {
+  EXPECT_TRUE(stays_unresolved([](LaneBuilder& lane) {
+    lane.together([](BodyBuilder& both) {
+      both.step(receive_reduce(1, acc[whole()]));
+      both.step(send(1, in[whole()]));
+    });
+  }));
+}
+
 // The first iteration's part, not the last one's.
 TEST(Accumulators, WhatAnEarlierIterationWroteIsNotTakenAsInput) {
   const auto after = [](Extent read) {

@@ -87,6 +87,16 @@ def test_the_broadcast_of_one_owner_stands_for_all_where_it_may(name: str) -> No
         assert any(each != messages[0] for each in messages), name
 
 
+@pytest.mark.parametrize(("size", "number"), [(2, 3), (3, 4), (4, 4), (5, 3)])
+def test_owners_at_the_same_place_of_equal_nodes_have_one_broadcast(size: int, number: int) -> None:
+    broadcast = PanelBroadcast("hierarchical", size * number, tuple(rank // size for rank in range(size * number)))
+    for owner in broadcast.owners:
+        assert broadcast.same_by_distance(owner) == owner % size
+        assert broadcast.events(owner) == panel_broadcast.events_of(broadcast, owner)
+    assert PanelBroadcast("hierarchical", 6, (0, 0, 1, 1, 1, 2)).same_by_distance(5) == 5
+    assert PanelBroadcast("hierarchical", 5, (0, 0, 1, 1, 2)).same_by_distance(4) == 4
+
+
 def test_what_does_not_fit_is_one_sentence() -> None:
     with pytest.raises(NotApplicable, match="broadcast=hierarchical does not fit the 4 ranks of a row"):
         PanelBroadcast("hierarchical", 4, (0, 0, 0, 0)).check()

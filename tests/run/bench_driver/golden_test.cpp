@@ -74,6 +74,25 @@ TEST(GoldenOutputs, EveryReductionTakesEveryInputOnce) {
   EXPECT_GE(checked.size(), 10U);
 }
 
+// Receives are written before the sends that start together with them.
+TEST(GoldenOutputs, WindowsOfSendsAndReceivesLeaveWhatRoundsDo) {
+  constexpr std::int32_t ranks = 5;
+  const Collective c = make_collective(CollectiveKind::alltoall, ranks, 3, DataType::float64);
+  const Variant& linear = **Registry::standard().find(c.kind, "linear");
+  Parameters windows;
+  windows.send_window = 1, windows.receive_window = 2;
+  const Result<Schedule> apart = linear.build(c, RankSpace::node(ranks), windows),
+                         rounds = linear.build(c, RankSpace::node(ranks));
+  ASSERT_TRUE(apart.ok() && rounds.ok());
+  std::vector<Vector> inputs;
+  for (std::int32_t r = 0; r < ranks; ++r) inputs.push_back(values_of(c.type, Operation::sum, 3 * ranks, r, 5));
+  const Result<std::vector<Vector>> found = golden_outputs(*apart, inputs, plain_loop(c)),
+                                    expected = golden_outputs(*rounds, inputs, plain_loop(c));
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  ASSERT_TRUE(expected.ok()) << expected.error().sentence();
+  EXPECT_EQ(*found, *expected);
+}
+
 TEST(GoldenOutputs, RanksThatWaitForOneAnotherAreAnError) {
   Schedule s(make_collective(CollectiveKind::allreduce, 2, 4));
   s.program = [](Rank rank) {
