@@ -261,7 +261,7 @@ class OptimiseWork:
         seconds = max(1.0, min(TUNING_SHARE * self.clock.seconds, seconds))
         asked = tune.TuneCommand(list(tune.COLLECTIVES), [], BudgetClock(seconds), runs_follow=True)
         asked.known = [] if self.fresh else self.earlier_choices()
-        asked.beyond = self.clock.left - seconds
+        asked.beyond = (few if few > seconds else self.clock.left) - seconds  # for one size; runs are to follow
         path = self.program.logs / "profile.jsonl"
         places = launch_lines.places(launch_lines.read(self.program.command))
         found = tune.of_program(asked, path, None, self.library, self.program.logs / "wisdom.json", places)

@@ -142,8 +142,9 @@ Parameters RandomCases::parameters(const Variant& variant) {
     if (known.parameter == &parameter::segment_bytes && one_in(2)) p.segments = spread(1, 32);
     if (known.parameter == &parameter::window && one_in(2)) p.window = spread(1, 16);
     if (known.parameter == &parameter::throttle && one_in(2)) p.throttle = spread(1, 16);
-    if (known.parameter == &parameter::send_window && one_in(3)) p.send_window = spread(1, 16);
-    if (known.parameter == &parameter::receive_window && one_in(3)) p.receive_window = spread(1, 16);
+    if (known.parameter == &parameter::send_window && of_windows_() % 3 == 0) p.send_window = 1 + of_windows_() % 16;
+    if (known.parameter == &parameter::receive_window && of_windows_() % 3 == 0)
+      p.receive_window = 1 + of_windows_() % 16;
     if (known.parameter == &parameter::radix && one_in(2)) p.radix = between(2, 6);
     if (known.parameter == &parameter::overlap && one_in(2)) p.overlap = true;
   }

@@ -28,7 +28,7 @@ struct RandomCase {
 
 class RandomCases {
  public:
-  explicit RandomCases(std::uint64_t seed) : random_(seed) {}
+  explicit RandomCases(std::uint64_t seed) : random_(seed), of_windows_(seed) {}
   // Whether their schedules can be built is for the caller to find out.
   RandomCase next();   // any case
   RandomCase looped(); // loops whose peers change, on a torus with a rank a node: for symmetry and for samples
@@ -47,7 +47,7 @@ class RandomCases {
   Machine of_levels();
   Parameters parameters(const Variant& variant);
 
-  std::mt19937_64 random_;
+  std::mt19937_64 random_, of_windows_; // apart, so that the other cases stay those of a seed
 };
 
 } // namespace kumihimo::simulate_test
