@@ -78,6 +78,8 @@ def test_lengths_between_are_on_a_line_of_logarithms() -> None:
     assert known.seconds("allreduce", 2, 4) == 1e-6
     assert known.seconds("allreduce", 2, 8000) == pytest.approx(1e-4), "the rate of the longest"
     assert known.seconds("allreduce", 2, 800) == 1e-5 and known.seconds("bcast", 2, 8) is None
+    short = LibraryTimes({("bcast", 2): [(0, 1e-6), (1, 2e-6), (8, 3e-6)]})
+    assert [short.seconds("bcast", 2, size) for size in (0, 1, 8)] == [1e-6, 2e-6, 3e-6]
     barrier = LibraryTimes({("barrier", 2): [(0, 3e-6)]})
     assert barrier.seconds("barrier", 2, 0) == 3e-6
 
