@@ -126,7 +126,8 @@ MOST_OF_BLOCKS = 2**24  # bytes of a rank's longest buffer
 
 def library_collectives(launcher: Launcher) -> list[dict]:
     """The library's own collectives on all ranks, of doubles: members `collective`, `ranks`, `bytes` (of the vector or
-    block) and `seconds`, the median of a loop. On any nodes: none of these algorithms goes by them."""
+    block) and `seconds`, the median of a loop. On any nodes: none of these algorithms goes by them. Where the time
+    is over, those that were measured."""
     cases = []
     for collective, algorithm in BESIDE.items():
         if not arguments.moves_data(collective):
@@ -136,7 +137,12 @@ def library_collectives(launcher: Launcher) -> list[dict]:
         lengths = [length for length in LENGTHS if length * blocks <= MOST_OF_BLOCKS]
         cases += [BenchCase(collective, algorithm, bytes=length, shape=NONE) for length in lengths]
     run = run_measure(
-        cases, ranks=launcher.ranks, installation=launcher.installation, seconds=launcher.seconds, case_seconds=0.05
+        cases,
+        ranks=launcher.ranks,
+        installation=launcher.installation,
+        seconds=launcher.seconds,
+        case_seconds=0.05,
+        partial=True,
     )
     return [
         {
