@@ -17,6 +17,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import named_nodes
+
 DAEMONS = ("munged", "slurmctld", "slurmd")
 CPUS = 4  # that the node claims to have
 CONFIGURATION = """
@@ -51,10 +53,10 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 NODE = "NodeName={name} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} State=UNKNOWN"
 
 
-def lacking() -> str:
-    """Why there can be none of one node here; empty if there can. Where KUMIHIMO_REQUIRE_SLURM is set (make test-slurm)
-    a reason is a failure."""
-    reason = _lacking()
+def lacking(of_several_nodes: bool = False) -> str:
+    """Why there can be none here, of one node or of several; empty if there can. Where KUMIHIMO_REQUIRE_SLURM is set
+    (make test-slurm) a reason is a failure."""
+    reason = _lacking() or (named_nodes.lacking() if of_several_nodes else "")
     if reason and os.environ.get("KUMIHIMO_REQUIRE_SLURM"):
         raise RuntimeError(f"make test-slurm needs Slurm: {reason}")
     return reason

@@ -52,12 +52,12 @@ def command(
     with errors_at(path.name, path.name):
         campaign = description.read(path, campaign_points.options())
         points = [(key_of(each, campaign.folder, folder("machines")), each) for each in campaign.points()]
-    if dry_run:
-        return show_points(campaign, points, as_json)
     out = out or Path(f"{campaign.name}.sqlite")
     if part is not None:
         share = CampaignPart.parse(part)
         points, out = share.of(points), share.path(out)
+    if dry_run:
+        return show_points(campaign, points, as_json)
     asked = CampaignRequest(campaign, points, measured.read(campaign), out, fresh, workers or running.default_workers())
     if running.is_under_launcher():
         with running.ranks() as executor:

@@ -64,16 +64,16 @@ def command(
     trace_file = checked_file(trace, called, ".noise", "--trace") if noise else None
     installation = mpi.choose(library or (place.family if place else None))
     launcher = bench.job.Launcher(ranks, installation, seconds=300 + 3 * times.get("noise_seconds", 0))
-    steps = len(parts) + 1 + 2 * (place is None)
+    steps = len(parts) + 3 * (place is None)
     with progress.bar("measuring", steps, lines=True) as advance:
 
         def tell(part: str) -> None:
             advance(f"{PARTS[part]}")
 
         found = measured.measure(launcher, parts, tell, **times)
-        tell("collectives")
-        found.collectives = measured.library_collectives(launcher)
-        if place is None:
+        if place is None:  # processes of a launcher start the bench driver once
+            tell("collectives")
+            found.collectives = measured.library_collectives(launcher)
             tell("switch")
             found.round_of_turns = measured.turns(installation)
             tell("stream")  # beside waiting ranks it would be another number
@@ -184,7 +184,8 @@ def show(found: Measured, file: Path, trace_file: Path | None, as_json: bool) ->
         output.print_json({**made, **output.own_cost()})
         return
     show_messages(found)
-    show_collectives(found)
+    if found.collectives:
+        show_collectives(found)
     show_rest(found)
     if statistics:
         show_noise(statistics)

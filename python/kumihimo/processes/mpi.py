@@ -32,12 +32,13 @@ LIBRARY_FOLDERS = ("lib", "lib64", "lib/*-linux-gnu", "lib/*-linux-gnu/openmpi/l
 @dataclass(frozen=True)
 class Installation:
     """One MPI library: `family` is openmpi or mpich (Intel MPI and MVAPICH are of the latter). `options`: the user's,
-    for the launcher."""
+    for the launcher. `own_launcher`: the library's, where a scheduler's starts the ranks: it tells the version."""
 
     family: str
     launcher: Path
     library: Path
     options: tuple[str, ...] = ()
+    own_launcher: Path | None = None
 
     @cached_property
     def version(self) -> str:
@@ -47,11 +48,11 @@ class Installation:
 
     @cached_property
     def _version_text(self) -> str:
-        return version_text(self.launcher)
+        return version_text(self.own_launcher or self.launcher)
 
     @property
     def prefix(self) -> Path:
-        return self.launcher.parent.parent
+        return (self.own_launcher or self.launcher).parent.parent
 
     @property
     def start(self) -> launchers.RankLauncher:
@@ -171,7 +172,8 @@ def choose(wanted: str | None = None, launcher: str | None = None) -> Installati
     `launcher` says, or KUMIHIMO_LAUNCHER (launchers.chosen)."""
     start = launchers.chosen(launcher)
     found = own(wanted)
-    return replace(found, launcher=start.path(found.launcher), options=start.options)
+    own_launcher = found.launcher if start.scheduler else None
+    return replace(found, launcher=start.path(found.launcher), options=start.options, own_launcher=own_launcher)
 
 
 def own(wanted: str | None) -> Installation:

@@ -23,7 +23,7 @@ def busy_processors(seconds: float = WINDOW) -> float | None:
 
 
 def busy_seconds(stat: Path = STAT) -> float | None:
-    """Of all processors since the machine started."""
+    """Seconds that all processors have worked since the machine started; None where the system does not say."""
     try:
         name, *fields = stat.read_text(encoding="ascii").partition("\n")[0].split()
         ticks = [int(field) for field in fields[:8]]  # those of guests are counted twice in the rest

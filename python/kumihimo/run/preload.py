@@ -14,7 +14,7 @@ import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kumihimo.processes import allocation, launch_lines, launcher_environment, signals
 from kumihimo.processes.launchers import BY_FAMILY, SLURM_EXPORT
@@ -71,7 +71,7 @@ def run(
     settings: Mapping[str, str],
     objects: Sequence[str] = (INTERPOSER,),
     folder: Path | None = None,
-    streams: Mapping[str, object] | None = None,
+    streams: Mapping[str, Any] | None = None,
     whole: bool = False,
 ) -> EndedProgram:
     """Run `command`, in `folder` if one is given, with `settings` (their names in the environment without KUMIHIMO_)

@@ -96,9 +96,11 @@ void SoftwareStateReader::check_values(const toml::table& state, const std::stri
 }
 
 // Numbers of [software], and those of other sections under their names: [software.NAME.network]. Errors of predictions
-// are those of the state alone. Moved, as copies of toml++ have no lines.
+// are those of the state alone, and the times of a library's collectives are of another state. Moved, as copies of
+// toml++ have no lines.
 void SoftwareStateReader::put_over(toml::table& state) {
   root_.erase("prediction_errors");
+  root_.erase("library_collectives");
   for (auto&& [key, value] : state) {
     if (has(words_of_states, key.str())) continue;
     toml::table* table = value.as_table();

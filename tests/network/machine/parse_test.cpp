@@ -323,6 +323,16 @@ TEST(ParseMachine, ErrorsAreThoseOfTheState) {
   EXPECT_EQ(newer->prediction_errors->source, "later jobs");
 }
 
+TEST(ParseMachine, TimesOfTheLibrarysCollectivesAreOfNoState) {
+  Sample sample = with_collectives("{ collective = \"barrier\", ranks = 2, bytes = 0, time = \"900 ns\" }");
+  sample.append("[software.new]");
+  const auto state = parse_machine(sample.text(), "f", "new"), base = parse_machine(sample.text(), "f");
+  ASSERT_TRUE(state.ok()) << state.error().sentence();
+  EXPECT_FALSE(state->library_collectives) << "another library may take other times";
+  ASSERT_TRUE(base.ok()) << base.error().sentence();
+  EXPECT_TRUE(base->library_collectives);
+}
+
 TEST(Machine, SegmentsGrowWithTheRootOfTheLength) {
   Machine machine = parsed(Sample());
   EXPECT_EQ(machine.segment_bytes(Bytes{1000}).value, 1 << 20) << "the same for all";

@@ -79,6 +79,25 @@ class TestMeasured:
         assert f"{ranks} ranks share {ranks - 1} processors of a node" in ended.out
         assert "wrote m.toml; use it with --machine m.toml" in ended.out
 
+    def test_the_processes_of_a_launcher_measure(self, tmp_path):
+        """They start the bench driver once, so times of the library's collectives are left out."""
+        installation = mpi.choose()
+        command = [Path(sys.executable).parent / "kumihimo", "machine", "measure", "--out", "m.toml"]
+        done = subprocess.run(
+            [*installation.arguments(2), *command],
+            env={**os.environ, **installation.environment(2)},
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "wrote m.toml" in done.stdout and "Collectives of" not in done.stdout
+        text = (tmp_path / "m.toml").read_text(encoding="utf-8")
+        assert "[loggops]" in text and "[library_collectives]" not in text
+
     def test_a_file_that_exists_is_kept(self, kumihimo, tmp_path):
         (tmp_path / "mine.toml").write_text("mine", encoding="utf-8")
         ended = kumihimo("machine", "measure", "--name", "mine")

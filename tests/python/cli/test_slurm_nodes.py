@@ -13,7 +13,6 @@ import sys
 import time
 from pathlib import Path
 
-import named_nodes
 import private_slurm
 import pytest
 from by_c_names import BEGINNING
@@ -21,10 +20,7 @@ from waiting import PATIENCE, until
 
 from kumihimo.processes import mpi
 
-pytestmark = [
-    pytest.mark.mpi,
-    pytest.mark.skipif(named_nodes.lacking() != "", reason=named_nodes.lacking()),
-]
+pytestmark = pytest.mark.mpi
 COMMAND = Path(sys.executable).parent / "kumihimo"
 NODES = [f"node{number}" for number in range(1, 5)]
 TOPOLOGY = """SwitchName=s0 Nodes=node[1-2]
@@ -58,7 +54,7 @@ window = [1, 2]
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory):
-    if reason := private_slurm.lacking():
+    if reason := private_slurm.lacking(of_several_nodes=True):
         pytest.skip(reason)
     with private_slurm.running(tmp_path_factory.mktemp("slurm"), NODES, TOPOLOGY) as configuration:
         yield configuration

@@ -223,7 +223,7 @@ def test_ranks_of_a_node_share_memory_unless_there_is_a_warning(launched, tmp_pa
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory):
-    if reason := private_slurm.lacking():
+    if reason := private_slurm.lacking(of_several_nodes=True):
         pytest.skip(reason)
     with private_slurm.running(tmp_path_factory.mktemp("slurm"), NODES) as configuration:
         yield configuration

@@ -61,6 +61,19 @@ def test_the_search_path_gives_one_of_each_family(tmp_path, monkeypatch):
     assert mpi.choose("mpich").family == "mpich"
 
 
+def test_srun_leaves_the_library_its_version_and_prefix(tmp_path, monkeypatch):
+    """Exported rules are for a version, and compilers are in the prefix; srun tells neither."""
+    srun = tmp_path / "slurm" / "srun"
+    srun.parent.mkdir()
+    srun.write_text("#!/bin/sh\necho slurm 22.05.8\n")
+    srun.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{srun.parent}{os.pathsep}{os.environ['PATH']}")
+    prefix = make_prefix(tmp_path / "o", "mpirun", "openmpi", "lib/libmpi.so.40")
+    found = mpi.choose(str(prefix), "srun --mpi=pmix")
+    assert found.arguments(2) == [str(srun), "--mpi=pmix", "-n", "2"]
+    assert (found.version, found.prefix) == ("5.0.11", prefix)
+
+
 def test_no_library_is_one_sentence(monkeypatch):
     monkeypatch.setattr(mpi, "prefixes", lambda: iter([]))
     for wanted in (None, "openmpi", "mpich"):

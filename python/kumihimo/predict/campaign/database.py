@@ -155,8 +155,8 @@ class Database:
             raise wrong_value("names must differ in more than capitals", ", ".join(names), "rename a variable")
         with self.transaction() as db:
             self._make(db, campaign)
-            columns = ", ".join(map(quoted, names))
-            db.execute(f"CREATE TABLE plan (place INTEGER PRIMARY KEY, key TEXT NOT NULL, {columns})")
+            columns = ", ".join(["place INTEGER PRIMARY KEY", "key TEXT NOT NULL", *map(quoted, names)])
+            db.execute(f"CREATE TABLE plan ({columns})")
             marks = ", ".join("?" * (2 + len(names)))
             rows = (
                 (place, key, *(stored(point.values.get(name)) for name in names))

@@ -44,7 +44,7 @@ class LibraryTimes:
             return shortest
         if size >= most:
             return longest * size / max(1, most)
-        (low, before), (high, after) = next((a, b) for a, b in pairwise(known) if size <= b[0])
+        (low, before), (high, after) = next((a, b) for a, b in pairwise(known) if size < b[0])
         share = math.log(size / max(1, low)) / math.log(high / max(1, low))
         return before * (after / before) ** share
 

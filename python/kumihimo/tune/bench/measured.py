@@ -16,7 +16,7 @@ from kumihimo.collectives import arguments
 from kumihimo.predict.prediction_errors import OF_BLOCKS
 from kumihimo.processes import launcher_environment, mpi
 from kumihimo.text.errors import failed
-from kumihimo.tune.bench.cases import BenchCase
+from kumihimo.tune.bench.cases import NONE, BenchCase
 from kumihimo.tune.bench.job import Launcher, run_measure, start
 from kumihimo.tune.bench.noise import Series
 
@@ -126,17 +126,23 @@ MOST_OF_BLOCKS = 2**24  # bytes of a rank's longest buffer
 
 def library_collectives(launcher: Launcher) -> list[dict]:
     """The library's own collectives on all ranks, of doubles: members `collective`, `ranks`, `bytes` (of the vector or
-    block) and `seconds`, the median of a loop."""
+    block) and `seconds`, the median of a loop. On any nodes: none of these algorithms goes by them. Where the time
+    is over, those that were measured."""
     cases = []
     for collective, algorithm in BESIDE.items():
         if not arguments.moves_data(collective):
-            cases.append(BenchCase(collective, algorithm))
+            cases.append(BenchCase(collective, algorithm, shape=NONE))
             continue
         blocks = launcher.ranks if collective in OF_BLOCKS else 1
         lengths = [length for length in LENGTHS if length * blocks <= MOST_OF_BLOCKS]
-        cases += [BenchCase(collective, algorithm, bytes=length) for length in lengths]
+        cases += [BenchCase(collective, algorithm, bytes=length, shape=NONE) for length in lengths]
     run = run_measure(
-        cases, ranks=launcher.ranks, installation=launcher.installation, seconds=launcher.seconds, case_seconds=0.05
+        cases,
+        ranks=launcher.ranks,
+        installation=launcher.installation,
+        seconds=launcher.seconds,
+        case_seconds=0.05,
+        partial=True,
     )
     return [
         {

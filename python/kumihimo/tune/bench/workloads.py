@@ -88,14 +88,14 @@ def compiled(installation: mpi.Installation, folder: Path) -> Path:
 
 
 def compiler_of(installation: mpi.Installation) -> Path:
-    """Beside its launcher."""
+    """Beside the library's own launcher."""
     names = (f"mpicc.{installation.family}", "mpicc")
     for name in names:
-        found = shutil.which(name, path=str(installation.launcher.parent))
+        found = shutil.which(name, path=str((installation.own_launcher or installation.launcher).parent))
         if found:
             return Path(found)
     raise failed(
-        f"there is no C compiler of the MPI library beside {installation.launcher}",
+        f"there is no C compiler of the MPI library beside {installation.own_launcher or installation.launcher}",
         f"no {' and no '.join(names)}",
         "install it (Debian: libopenmpi-dev or libmpich-dev), or name another library by --mpi",
     )

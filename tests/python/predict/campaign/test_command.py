@@ -121,6 +121,23 @@ def test_parts_are_computed_apart_and_taken_over(kumihimo, tmp_path):
     assert [row["place"] for row in rows(tmp_path / "small.sqlite")] == list(range(6))
 
 
+def test_a_part_without_points_has_nothing_to_do(kumihimo, tmp_path):
+    """A job array may have more tasks than the campaign has points."""
+    file = write(tmp_path, SMALL)
+    every = told(kumihimo("campaign", file, "--json"))["points"]
+    found = told(kumihimo("campaign", file, "--part", f"{every}/{every + 1}", "--json"))
+    assert (found["points"], found["computed"]) == (0, 0)
+    assert told(kumihimo("campaign", file, "--json"))["computed"] == 0
+
+
+def test_the_points_of_a_part_are_shown(kumihimo, tmp_path):
+    file = write(tmp_path, SMALL)
+    every = told(kumihimo("campaign", file, "--dry-run", "--json"))["results"]
+    parts = [told(kumihimo("campaign", file, "--dry-run", "--part", f"{i}/2", "--json"))["results"] for i in (0, 1)]
+    assert all(parts) and len(parts[0]) + len(parts[1]) == len(every)
+    assert kumihimo("campaign", file, "--dry-run", "--part", "2/2").code == 2
+
+
 def test_parts_have_every_point_once():
     points = [(f"key{at % 7}", None) for at in range(20)]  # keys come again
     parts = [CampaignPart(index, 3).of(points) for index in range(3)]

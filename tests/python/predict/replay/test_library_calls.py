@@ -62,6 +62,17 @@ def test_an_algorithm_that_is_slower_than_the_measured_time_is_replaced(replay, 
     assert "more_seconds" not in short["collectives"][0]
 
 
+def test_other_algorithms_keep_what_a_call_takes_beyond_its_messages(replay, traced, tmp_path) -> None:
+    plain = replayed(replay, traced, tmp_path, NODE, "--what-if")
+    found = replayed(replay, traced, tmp_path, with_times(("allreduce", 4, 65536, "500 us")), "--what-if")
+    rest = found["collectives"][0]["more_seconds"]
+    times = {each["name"]: each["seconds"] for each in plain["changes"] if each["name"].startswith("allreduce of")}
+    others = [each for each in found["changes"] if each["name"] in times]
+    assert len(others) > 2
+    for each in others:
+        assert each["seconds"] == pytest.approx(times[each["name"]] + rest, rel=1e-6)
+
+
 def test_named_algorithms_and_other_numbers_of_ranks_are_modelled(replay, traced, tmp_path) -> None:
     plain = replayed(replay, traced, tmp_path, NODE, "--algorithm", "allreduce=ring")
     text = with_times(("allreduce", 4, 65536, "9 ms"))
@@ -78,6 +89,8 @@ def test_lengths_between_are_on_a_line_of_logarithms() -> None:
     assert known.seconds("allreduce", 2, 4) == 1e-6
     assert known.seconds("allreduce", 2, 8000) == pytest.approx(1e-4), "the rate of the longest"
     assert known.seconds("allreduce", 2, 800) == 1e-5 and known.seconds("bcast", 2, 8) is None
+    short = LibraryTimes({("bcast", 2): [(0, 1e-6), (1, 2e-6), (8, 3e-6)]})
+    assert [short.seconds("bcast", 2, size) for size in (0, 1, 8)] == [1e-6, 2e-6, 3e-6]
     barrier = LibraryTimes({("barrier", 2): [(0, 3e-6)]})
     assert barrier.seconds("barrier", 2, 0) == 3e-6
 
