@@ -34,9 +34,19 @@ def place() -> LaunchPlace | None:
         if rank in os.environ and size in os.environ:
             with contextlib.suppress(ValueError):  # not what a launcher writes
                 found = LaunchPlace(int(os.environ[rank]), int(os.environ[size]), family)
+                if family == "mpich" and is_of_flux(found):
+                    return LaunchPlace(found.rank, found.ranks, None)
                 is_shell = found.ranks == 1 and size.startswith(("SLURM", "PMI")) and "SLURM_STEP_ID" in os.environ
                 return None if is_shell else found
     return None
+
+
+def is_of_flux(found: LaunchPlace) -> bool:
+    """Flux's own PMI has MPICH's variables, with whatever MPI library the ranks have."""
+    try:
+        return (found.rank, found.ranks) == (int(os.environ["FLUX_TASK_RANK"]), int(os.environ["FLUX_JOB_SIZE"]))
+    except (KeyError, ValueError):
+        return False
 
 
 def is_first() -> bool:

@@ -81,6 +81,12 @@ def test_a_rank_of_flux_knows_its_place(monkeypatch):
     monkeypatch.setenv("FLUX_TASK_RANK", "3")
     monkeypatch.setenv("FLUX_JOB_SIZE", "8")
     assert launcher_environment.place() == launcher_environment.LaunchPlace(3, 8, None)
+    monkeypatch.setenv("PMI_RANK", "3")  # of Flux's own PMI
+    monkeypatch.setenv("PMI_SIZE", "8")
+    assert launcher_environment.place() == launcher_environment.LaunchPlace(3, 8, None)
+    monkeypatch.setenv("PMI_RANK", "1")  # of Hydra within a task of Flux
+    monkeypatch.setenv("PMI_SIZE", "2")
+    assert launcher_environment.place() == launcher_environment.LaunchPlace(1, 2, "mpich")
 
 
 def test_the_choice_by_an_option_or_the_environment(monkeypatch, tmp_path):
