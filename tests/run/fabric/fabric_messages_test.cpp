@@ -209,13 +209,35 @@ TEST_P(FabricMessagesTest, All_messages_of_three_ranks_arrive_in_any_order_of_st
   }
 }
 
-// More short messages than a peer has credits for, all before the first receive.
-TEST_P(FabricMessagesTest, Short_messages_beyond_the_credits_wait_for_their_receivers) {
+// More short messages than a peer has slots for, all before the first receive.
+TEST_P(FabricMessagesTest, Short_messages_without_a_slot_wait_for_their_receivers) {
   RanksOfMessages ranks(2, options());
-  const std::vector<std::int64_t> sizes(3 * FabricMessages::eager_credits, 40);
+  const std::vector<std::int64_t> sizes(static_cast<std::size_t>(3 * ChannelSizes{}.large_slots), 40);
   const Status status = ranks.run(
       [&](std::int32_t r, FabricMessages& messages) { return exchange(messages, r, all_pairs(2, sizes), 3, true); });
   EXPECT_TRUE(status.ok()) << status.error().sentence();
+}
+
+TEST_P(FabricMessagesTest, Channels_come_with_the_first_message_and_grow_with_their_use) {
+  RanksOfMessages ranks(3, options());
+  const auto pair_alone = [](std::int64_t first, std::size_t count) {
+    std::vector<Planned> plans = all_pairs(2, std::vector<std::int64_t>(count, 500));
+    for (Planned& plan : plans) plan.segment += first;
+    return plans;
+  };
+  const auto run = [&](const std::vector<Planned>& plans) {
+    const Status status =
+        ranks.run([&](std::int32_t r, FabricMessages& messages) { return exchange(messages, r, plans, 4); });
+    EXPECT_TRUE(status.ok()) << status.error().sentence();
+  };
+  EXPECT_EQ(ranks.port(0).channel_bytes(), 0);
+  run(pair_alone(0, 3));
+  EXPECT_EQ(ranks.port(0).channels().mode_of(0), ChannelMode::small);
+  EXPECT_EQ(ranks.port(0).channel_bytes(), 2048);
+  for (std::int64_t turn = 1; turn <= 3; ++turn) run(pair_alone(turn * 100, 20));
+  EXPECT_EQ(ranks.port(0).channels().mode_of(0), ChannelMode::large);
+  EXPECT_EQ(ranks.port(0).channel_bytes(), 1 << 20);
+  EXPECT_EQ(ranks.port(2).channel_bytes(), 0) << "nobody sent to it";
 }
 
 TEST_P(FabricMessagesTest, The_receiver_alone_is_told_of_another_length_and_the_sender_goes_on) {
