@@ -59,7 +59,7 @@ class ProcessOfSimulatedPeers {
 
   ChannelSizes sizes_;
   TwoModeChannels channels_;
-  ChannelMemory memory_;
+  ChannelSlots memory_;
 };
 
 } // namespace

@@ -6,14 +6,14 @@
 
 namespace kumihimo::fabric {
 
-ChannelMemory::~ChannelMemory() {
+ChannelSlots::~ChannelSlots() {
   for (const Block& block : newest_)
     if (block.mode == ChannelMode::large) delete[] block.slots;
   for (const auto& [peer, block] : left_)
     if (block.mode == ChannelMode::large) delete[] block.slots;
 }
 
-ChannelMemory::Block* ChannelMemory::find(std::int32_t peer, ChannelEpoch epoch) {
+ChannelSlots::Block* ChannelSlots::find(std::int32_t peer, ChannelEpoch epoch) {
   const auto at = static_cast<std::size_t>(peer);
   if (at < newest_.size() && newest_[at].slots && newest_[at].epoch == epoch) return &newest_[at];
   const auto left = left_.find(peer);
@@ -21,7 +21,7 @@ ChannelMemory::Block* ChannelMemory::find(std::int32_t peer, ChannelEpoch epoch)
 }
 
 // Slots are used from the first one on, so pages of large channels that never fill up are not touched.
-void ChannelMemory::apply(const ChannelChange& change) {
+void ChannelSlots::apply(const ChannelChange& change) {
   const std::int64_t bytes = sizes_.channel_bytes(change.mode);
   const bool is_large = change.mode == ChannelMode::large;
   const bool is_counted = is_large || !sizes_.is_pooled();
@@ -42,12 +42,12 @@ void ChannelMemory::apply(const ChannelChange& change) {
   if (block != &newest_[at]) left_.erase(change.peer);
 }
 
-std::int64_t ChannelMemory::small_of_slab() const {
+std::int64_t ChannelSlots::small_of_slab() const {
   constexpr std::int64_t most_of_slab = 32; // 64 KiB: no pages of its own
   return sizes_.is_pooled() ? sizes_.most(ChannelMode::small) : most_of_slab;
 }
 
-std::byte* ChannelMemory::take_small() {
+std::byte* ChannelSlots::take_small() {
   if (free_small_.empty()) {
     const std::int64_t each = sizes_.channel_bytes(ChannelMode::small), count = small_of_slab();
     std::byte* const slab =
@@ -60,7 +60,7 @@ std::byte* ChannelMemory::take_small() {
   return slots;
 }
 
-std::byte* ChannelMemory::keep(std::int32_t peer, ChannelEpoch epoch, std::span<const std::byte> message) {
+std::byte* ChannelSlots::keep(std::int32_t peer, ChannelEpoch epoch, std::span<const std::byte> message) {
   Block* const found = find(peer, epoch);
   if (!found) return nullptr;
   Block& block = *found;
@@ -72,7 +72,7 @@ std::byte* ChannelMemory::keep(std::int32_t peer, ChannelEpoch epoch, std::span<
   return to;
 }
 
-void ChannelMemory::give(std::int32_t peer, ChannelEpoch epoch, const std::byte* slot) {
+void ChannelSlots::give(std::int32_t peer, ChannelEpoch epoch, const std::byte* slot) {
   Block& block = *find(peer, epoch);
   const std::int64_t number = (slot - block.slots) / sizes_.slot_bytes(block.mode);
   block.full &= ~(std::uint64_t{1} << number);

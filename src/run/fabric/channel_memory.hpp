@@ -13,12 +13,12 @@
 
 namespace kumihimo::fabric {
 
-class ChannelMemory {
+class ChannelSlots {
  public:
-  explicit ChannelMemory(const ChannelSizes& sizes) : sizes_(sizes) {}
-  ~ChannelMemory();
-  ChannelMemory(const ChannelMemory&) = delete;
-  ChannelMemory& operator=(const ChannelMemory&) = delete;
+  explicit ChannelSlots(const ChannelSizes& sizes) : sizes_(sizes) {}
+  ~ChannelSlots();
+  ChannelSlots(const ChannelSlots&) = delete;
+  ChannelSlots& operator=(const ChannelSlots&) = delete;
 
   void apply(const ChannelChange& change);
   // Copies a message into an empty slot of a channel, which exists. Null: all are full, or the message is too long.

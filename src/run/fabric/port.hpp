@@ -224,7 +224,7 @@ class FabricPort {
   std::vector<Peer> peers_;
   std::unordered_map<std::string, PeerId> peer_of_card_;
   TwoModeChannels channels_;
-  ChannelMemory channel_memory_;
+  ChannelSlots channel_memory_;
   std::unordered_map<std::uint64_t, PeerId> peer_of_name_; // of a card, in headers
   std::uint64_t own_name_ = 0;
   std::unordered_map<std::uint32_t, User*> user_of_network_;

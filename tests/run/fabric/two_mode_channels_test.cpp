@@ -333,7 +333,7 @@ TEST(TwoModeChannels, Random_interleavings_of_five_processes) {
 // A receiver and its senders over a network that delivers at once, with the receiver's memory.
 struct ReceiverWithSenders {
   TwoModeChannels receiver;
-  ChannelMemory memory;
+  ChannelSlots memory;
   std::vector<TwoModeChannels> senders;
   std::vector<AddressedMessage> held; // offers, while they are held up
   bool holds_offers = false;
@@ -446,7 +446,7 @@ TEST(TwoModeChannels, The_memory_of_82944_peers_stays_below_the_goals) {
     sizes.pool_slots = goal.pool;
     const std::int64_t before = allocated_bytes();
     TwoModeChannels receiver(sizes);
-    ChannelMemory memory(sizes);
+    ChannelSlots memory(sizes);
     const auto hear = [&](std::int32_t peer) {
       receiver.hear(peer);
       for (bool moved = true; moved;) {
