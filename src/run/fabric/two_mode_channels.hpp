@@ -81,9 +81,10 @@ class TwoModeChannels {
   // Memory for receiving, now, with that of channels which are about to be freed.
   std::int64_t receive_bytes() const;
   std::int64_t channels(ChannelMode mode) const { return channels_[index(mode)]; }
-  ChannelMode mode_of(std::int32_t peer) const;        // of the channel by which this process receives from it
-  std::int64_t slots_to(std::int32_t peer) const;      // that this process may fill
-  std::int64_t slots_owed_to(std::int32_t peer) const; // that are empty, or will be, and were not given back
+  ChannelMode mode_of(std::int32_t peer) const;          // of the channel by which this process receives from it
+  std::int64_t slots_to(std::int32_t peer) const;        // that this process may fill
+  std::int64_t slots_owed_to(std::int32_t peer) const;   // that are empty, or will be, and were not given back
+  std::int64_t slots_filled_by(std::int32_t peer) const; // with messages that were not taken, of all channels from it
   // Nothing to send, and no channel is changing.
   bool is_at_rest() const;
   // Empty, or the rule that a message of a peer has broken: a slot that was not granted, or was freed.
@@ -132,7 +133,8 @@ class TwoModeChannels {
   void say(std::int32_t peer, const ChannelMessage& message) { outgoing_.push_back({peer, message}); }
 
   ChannelSizes sizes_;
-  std::vector<Peer> peers_;             // by number
+  // By number. A vector that grows would keep room for half as many again, and copy all.
+  std::deque<Peer> peers_;
   std::deque<std::int32_t> candidates_; // for more slots, the first that earned them first
   // Of each mode with a limit: peers that have a channel, are offered it, or are leaving it. Of all modes: how many.
   std::vector<std::int32_t> holders_[3];

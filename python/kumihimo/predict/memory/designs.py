@@ -20,11 +20,11 @@ POOL = 4096 * 128  # slots that small channels share
 # Of libfabric 1.17 over TCP, measured: an entry of the address table, and a connection with its buffers.
 ADDRESS, CONNECTION = 381, 19_000
 # The network fabric (src/run/fabric): blocks of 64 B + 16 KiB, 64 receives for each of 2 engines, shared by all peers,
-# and 64 for what it sends; and of each rank its address card, of each peer an entry.
+# and 64 for what it sends; and of each rank its address card, of each peer an entry beside its state.
 SHARED_BLOCKS = 3 * 64 * (64 + 16_384)
 CARD, ENTRY = 64, 350
-# Of a peer in the tables of two_mode_channels.hpp and channel_memory.hpp.
-STATE = 64
+# Of a peer in the tables of two_mode_channels.hpp and channel_memory.hpp, measured with 32 large channels.
+STATE = 65
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def fabric(pattern: PatternOfRank) -> int:
     come to shared blocks first, and long ones are put into the program's own buffers."""
     large = min(pattern.busy, MOST_LARGE)
     channels = SMALL * (pattern.peers - large) + LARGE * large
-    return SHARED_BLOCKS + CARD * pattern.ranks + ENTRY * pattern.peers + channels
+    return SHARED_BLOCKS + CARD * pattern.ranks + (ENTRY + STATE) * pattern.peers + channels
 
 
 def state(pattern: PatternOfRank) -> int:
