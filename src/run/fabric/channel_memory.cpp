@@ -72,6 +72,13 @@ std::byte* ChannelSlots::keep(std::int32_t peer, ChannelEpoch epoch, std::span<c
   return to;
 }
 
+std::int64_t ChannelSlots::full_slots() const {
+  std::int64_t full = 0;
+  for (const Block& block : newest_) full += std::popcount(block.full);
+  for (const auto& [peer, block] : left_) full += std::popcount(block.full);
+  return full;
+}
+
 void ChannelSlots::give(std::int32_t peer, ChannelEpoch epoch, const std::byte* slot) {
   Block& block = *find(peer, epoch);
   const std::int64_t number = (slot - block.slots) / sizes_.slot_bytes(block.mode);

@@ -26,6 +26,7 @@ class ChannelSlots {
   void give(std::int32_t peer, ChannelEpoch epoch, const std::byte* slot);
   // Of slots, with the pool's from the first channel on. Small channels come in slabs of 32, which stay.
   std::int64_t bytes() const { return bytes_; }
+  std::int64_t full_slots() const; // that keep a message
 
  private:
   struct Block {

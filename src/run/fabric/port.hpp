@@ -119,6 +119,7 @@ class FabricPort {
   void empty(PeerId peer, ChannelEpoch epoch, const std::byte* slot);
   const TwoModeChannels& channels() const { return channels_; }
   std::int64_t channel_bytes() const { return channel_memory_.bytes(); }
+  std::int64_t kept_messages() const { return channel_memory_.full_slots(); } // in slots of channels
 
   struct Put {
     PeerId peer = 0;

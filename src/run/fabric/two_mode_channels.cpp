@@ -204,6 +204,11 @@ std::int64_t TwoModeChannels::slots_owed_to(std::int32_t peer) const {
   return at < peers_.size() ? peers_[at].now.filled + peers_[at].now.emptied : 0;
 }
 
+std::int64_t TwoModeChannels::slots_filled_by(std::int32_t peer) const {
+  const auto at = static_cast<std::size_t>(peer);
+  return at < peers_.size() ? peers_[at].now.filled + peers_[at].other.filled : 0;
+}
+
 std::int64_t TwoModeChannels::receive_bytes() const {
   const std::int64_t large = channels(ChannelMode::large) * sizes_.channel_bytes(ChannelMode::large);
   if (!sizes_.is_pooled()) return large + channels(ChannelMode::small) * sizes_.channel_bytes(ChannelMode::small);
