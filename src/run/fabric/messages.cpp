@@ -394,7 +394,11 @@ void FabricMessages::take_eager(const WireHeader& header, Peer& peer, std::span<
   const std::int64_t bytes = std::ssize(data);
   const auto found = expected_.find(key);
   if (found == expected_.end()) {
-    unexpected_[key] = {false, bytes, peer.id, header.number, port_->keep(peer.id, header, data)};
+    const std::byte* const slot = port_->keep(peer.id, header, data);
+    if (!slot)
+      return fail(failed(fmt::format("a message of rank {} must fit a slot of its channel", key.peer),
+                         fmt::format("{} bytes and none", bytes), "use the network mpi"));
+    unexpected_[key] = {false, bytes, peer.id, header.number, slot};
     return;
   }
   Receiving& receiving = *found->second;
@@ -499,8 +503,8 @@ void FabricMessages::abandon(const Error& reason) {
 }
 
 // Late puts into memory that the program may free are refused, because it is registered no more, unless another
-// communicator keeps a place in the same memory. Operations under way
-// end unheard: every handler looks at the error first.
+// communicator keeps a place in the same memory. Operations under way end unheard: every handler looks at the error
+// first.
 void FabricMessages::fail(Error error) {
   if (!error_) error_ = std::move(error);
   port_->forget_waiting(*this);

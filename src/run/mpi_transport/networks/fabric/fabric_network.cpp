@@ -164,8 +164,9 @@ Result<fabric::FabricRanks> exchange_cards(const NetworkContext& context, const 
   for (const char c : port.provider()) sum = sum * 131 + static_cast<unsigned char>(c);
   sum = sum * 131 + port.rails();
   const fabric::ChannelSizes& sizes = port.options().channels;
-  for (const std::int64_t size : {sizes.small_slot_bytes, sizes.large_slot_bytes, sizes.large_eager_bytes})
-    sum = sum * 131 + static_cast<std::uint64_t>(size); // of messages, which both ends must know
+  for (const std::int64_t size : {sizes.slots(fabric::ChannelMode::small), sizes.slots(fabric::ChannelMode::large),
+                                  sizes.small_slot_bytes, sizes.large_slot_bytes, sizes.large_eager_bytes})
+    sum = sum * 131 + static_cast<std::uint64_t>(size); // both ends must know them
   const auto name = static_cast<std::int64_t>(sum >> 1);
   int first = 0, second = 0;
   const bool same = largest(context, name, first) == -largest(context, -name, second);
