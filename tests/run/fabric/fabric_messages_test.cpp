@@ -635,7 +635,7 @@ TEST_P(SlotsOfAFailedCommunicator, Are_empty_when_it_is_freed_with_messages_kept
   expect_all_slots_empty();
 }
 
-// Its messages have slots, so they come, whether the provider has taken them yet or not.
+// Its messages have slots, so they come although it has failed.
 TEST_P(SlotsOfAFailedCommunicator, Are_filled_by_a_sender_that_fails_and_emptied_by_its_receiver) {
   for (int i = 0; i < count; ++i)
     ranks_->of(0, failing).send(ends_.emplace_back(Planned{0, 1, 1000 + std::ssize(ends_), 40}, true).send);
