@@ -13,7 +13,6 @@ constexpr std::chrono::milliseconds time_until_announced{2};
 constexpr std::chrono::milliseconds time_between_looks{250};
 constexpr std::chrono::milliseconds time_between_pings{1000};
 constexpr std::int64_t turns_between_clocks = 64; // without movement
-constexpr std::uint16_t credits_at_once = FabricMessages::eager_credits / 2;
 
 } // namespace
 
@@ -25,6 +24,7 @@ FabricMessages::FabricMessages(std::shared_ptr<FabricPort> port, FabricRanks ran
 
 FabricMessages::~FabricMessages() {
   const std::lock_guard lock(port_->mutex());
+  for (const auto& [key, message] : unexpected_) empty_slot(message);
   for (Receiving& receiving : receives_) release(receiving.own);
   for (auto& [list, landings] : landings_)
     for (Landing& landing : landings) {
@@ -64,13 +64,12 @@ std::size_t FabricMessages::engine_of(const WireKey& key, std::int32_t sender, s
   return (static_cast<std::size_t>(key.lane) * 2 + (sender < receiver ? 1 : 0)) % port_->engines();
 }
 
-WireHeader FabricMessages::header_of(WireKind kind, const WireKey& key, Peer& peer) const {
+WireHeader FabricMessages::header_of(WireKind kind, const WireKey& key) const {
   WireHeader header;
   header.kind = kind;
   write_key(key, header);
   header.network = ranks_.network;
   header.source = static_cast<std::uint32_t>(ranks_.rank);
-  header.credits = std::exchange(peer.taken, std::uint16_t{0});
   return header;
 }
 
@@ -92,8 +91,10 @@ void FabricMessages::send(transport::SendRequest& message) {
   sending.self = std::prev(sends_.end());
   sending.message = &message;
   sending.key = key;
-  const bool is_short = message.bytes <= port_->options().eager_bytes;
-  if (is_short && peer->credits > 0) return send_eager(sending, *peer);
+  const bool is_short = message.bytes <= eager_bytes();
+  if (is_short)
+    if (const std::optional<ChannelEpoch> slot = port_->take_slot(peer->id, message.bytes))
+      return send_eager(sending, *peer, *slot);
   if (const std::optional<WirePlace> place = opened_.take(key)) return put(sending, *place);
   if (const auto ready = ready_.find(key); ready != ready_.end()) {
     const WirePlace place = ready->second;
@@ -106,18 +107,19 @@ void FabricMessages::send(transport::SendRequest& message) {
   if (is_short) announce(sending); // the receiver expects it eager
 }
 
-void FabricMessages::send_eager(Sending& sending, Peer& peer) {
-  --peer.credits;
-  WireHeader header = header_of(WireKind::eager, sending.key, peer);
+// The slot waits for it: it is sent whatever happens to this communicator.
+void FabricMessages::send_eager(Sending& sending, Peer& peer, ChannelEpoch slot) {
+  WireHeader header = header_of(WireKind::eager, sending.key);
+  port_->write_slot(peer.id, slot, header);
   header.bytes = static_cast<std::uint64_t>(sending.message->bytes);
   sending.open = 1;
   const auto pieces = sending.message->bytes > 0 ? sending.message->pieces() : std::span<const transport::Piece>();
-  post(sending.key.peer, header, pieces, &sending, sending.key, true);
+  post(sending.key.peer, header, pieces, &sending, sending.key, true, true);
 }
 
 void FabricMessages::announce(Sending& sending) {
   sending.announced = true;
-  WireHeader header = header_of(WireKind::announce, sending.key, *peer_of(sending.key.peer));
+  WireHeader header = header_of(WireKind::announce, sending.key);
   header.bytes = static_cast<std::uint64_t>(sending.message->bytes);
   post(sending.key.peer, header, {}, nullptr, sending.key, true);
 }
@@ -183,7 +185,7 @@ void FabricMessages::put_chunks(Sending& sending, const std::byte* data, const W
 }
 
 void FabricMessages::flag_by_message(Sending& sending, std::int32_t chunk) {
-  WireHeader header = header_of(WireKind::done, sending.key, peers_.at(sending.key.peer));
+  WireHeader header = header_of(WireKind::done, sending.key);
   header.number = sending.number;
   header.spare = FlagData{sending.number, static_cast<std::uint16_t>(chunk), sending.announced}.word();
   ++sending.open;
@@ -223,20 +225,18 @@ void FabricMessages::receive(transport::ReceiveRequest& message) {
     early_.erase(told);
   }
   if (const auto found = unexpected_.find(key); found != unexpected_.end()) {
-    const Unexpected early = std::move(found->second);
+    const Unexpected early = found->second;
     unexpected_.erase(found);
+    const bool fits = early.bytes == message.bytes && early.bytes % message.element_bytes() == 0;
+    if (fits && early.bytes > 0 && !early.announced) message.take(early.slot, early.bytes);
+    empty_slot(early);
     if (early.bytes != message.bytes) return refuse(receiving, early.bytes, early.announced);
-    if (!early.announced) {
-      if (early.bytes % message.element_bytes() != 0) return fail(transport::wrong_elements(message, early.bytes));
-      if (early.bytes > 0) message.take(early.data.data(), early.bytes);
-      give_credit(key.peer);
-      return finish(receiving);
-    }
+    if (!early.announced) return fits ? finish(receiving) : fail(transport::wrong_elements(message, early.bytes));
     receiving.saw_announcement = true;
     if (!receiving.landing) return make_ready(receiving);
   }
   if (receiving.landing) return attach(receiving, *receiving.landing);
-  if (message.bytes > port_->options().eager_bytes) make_ready(receiving);
+  if (message.bytes > eager_bytes()) make_ready(receiving);
 }
 
 // Tells the sender where the bytes go: into the program's buffer, or a buffer from which they are reduced or scattered.
@@ -248,7 +248,7 @@ void FabricMessages::make_ready(Receiving& receiving) {
   const std::optional<std::uint16_t> number = port_->take_number(*this, &landing);
   if (!number) return fail(failed("the network fabric has too many messages under way", {}, "use a smaller window"));
   landing.number = *number;
-  WireHeader header = header_of(WireKind::ready, receiving.key, peers_.at(receiving.key.peer));
+  WireHeader header = header_of(WireKind::ready, receiving.key);
   header.number = *number;
   header.bytes = static_cast<std::uint64_t>(message.bytes);
   if (message.bytes > 0) {
@@ -337,33 +337,32 @@ void FabricMessages::finish(Receiving& receiving) {
 void FabricMessages::refuse(Receiving& receiving, std::int64_t bytes, bool sender_waits) {
   const transport::ReceiveRequest& message = *receiving.message;
   if (sender_waits && !receiving.landing) {
-    WireHeader header = header_of(WireKind::ready, receiving.key, peers_.at(receiving.key.peer));
+    WireHeader header = header_of(WireKind::ready, receiving.key);
     header.bytes = static_cast<std::uint64_t>(message.bytes);
     post(receiving.key.peer, header, {}, nullptr, receiving.key, false, true);
   }
   fail(transport::wrong_length(message, bytes));
 }
 
-void FabricMessages::give_credit(std::int32_t rank) {
-  Peer& peer = peers_.at(rank);
-  if (++peer.taken < credits_at_once) return;
-  const WireHeader header = header_of(WireKind::credits, {}, peer);
-  post(rank, header, {}, nullptr, {}, false);
+void FabricMessages::empty_slot(const Unexpected& message) {
+  if (!message.announced) port_->empty(message.sender, message.epoch, message.slot);
 }
 
 // --- what other ranks send
 
 void FabricMessages::arrived(const WireHeader& header, const std::byte* data, std::int64_t bytes) {
   message_moved_ |= header.kind != WireKind::ping;
-  if (error_) return;
   const auto source = static_cast<std::int32_t>(header.source);
   if (source < 0 || source >= ranks_.ranks()) return;
   Peer* const peer = peer_of(source);
   if (!peer) return;
-  peer->credits += header.credits;
+  if (error_) { // its slot is free for other communicators
+    if (header.kind == WireKind::eager) port_->empty(peer->id, header.number, nullptr);
+    return;
+  }
   const WireKey key = wire_key(header);
   switch (header.kind) {
-  case WireKind::eager: return take_eager(header, data, bytes);
+  case WireKind::eager: return take_eager(header, *peer, {data, static_cast<std::size_t>(bytes)});
   case WireKind::announce: return take_announcement(header);
   case WireKind::ready: return take_ready(header);
   case WireKind::done:
@@ -374,7 +373,7 @@ void FabricMessages::arrived(const WireHeader& header, const std::byte* data, st
     return;
   case WireKind::open: return take_opening(header, data, bytes);
   case WireKind::forget: return opened_.forget(source, header.address);
-  default: return; // credits were taken above; a ping needs no answer, since the connection gives it
+  default: return; // a ping needs no answer, since the connection gives it
   }
 }
 
@@ -390,29 +389,36 @@ void FabricMessages::take_ready(const WireHeader& header) {
   ready_.emplace(key, place);
 }
 
-void FabricMessages::take_eager(const WireHeader& header, const std::byte* data, std::int64_t bytes) {
+void FabricMessages::take_eager(const WireHeader& header, Peer& peer, std::span<const std::byte> data) {
   const WireKey key = wire_key(header);
+  const std::int64_t bytes = std::ssize(data);
   const auto found = expected_.find(key);
   if (found == expected_.end()) {
-    unexpected_[key] = {false, bytes, std::vector<std::byte>(data, data + bytes)};
+    const std::byte* const slot = port_->keep(peer.id, header, data);
+    if (!slot)
+      return fail(failed(fmt::format("a message of rank {} must fit a slot of its channel", key.peer),
+                         fmt::format("{} bytes and none", bytes), "use the network mpi"));
+    unexpected_[key] = {false, bytes, peer.id, header.number, slot};
     return;
   }
   Receiving& receiving = *found->second;
   transport::ReceiveRequest& message = *receiving.message;
+  const bool fits = message.bytes == bytes && bytes % message.element_bytes() == 0;
+  if (fits && bytes > 0) message.take(data.data(), bytes);
+  port_->empty(peer.id, header.number, nullptr);
   if (message.bytes != bytes) return refuse(receiving, bytes, false);
-  if (bytes > 0 && bytes % message.element_bytes() != 0) return fail(transport::wrong_elements(message, bytes));
-  if (bytes > 0) message.take(data, bytes);
-  give_credit(key.peer);
-  finish(receiving);
+  fits ? finish(receiving) : fail(transport::wrong_elements(message, bytes));
 }
 
 void FabricMessages::take_announcement(const WireHeader& header) {
   const WireKey key = wire_key(header);
-  if (stray_.erase(key) > 0) return; // its message is here already
   const auto bytes = static_cast<std::int64_t>(header.bytes);
+  if (bytes <= eager_bytes()) port_->hear(peers_.at(key.peer).id); // it had no slot
+  if (stray_.erase(key) > 0) return;                               // its message is here already
   const auto found = expected_.find(key);
   if (found == expected_.end()) {
-    unexpected_[key] = {true, bytes, {}};
+    unexpected_[key].announced = true;
+    unexpected_[key].bytes = bytes;
     return;
   }
   Receiving& receiving = *found->second;
@@ -487,7 +493,7 @@ void FabricMessages::look_for_lost_peers() {
   for (const std::int32_t rank : ranks) {
     Peer& peer = peers_.at(rank);
     for (std::size_t engine = 0; engine < port_->engines(); ++engine)
-      port_->send(*this, peer.id, engine, header_of(WireKind::ping, {}, peer), {}, nullptr);
+      port_->send(*this, peer.id, engine, header_of(WireKind::ping, {}), {}, nullptr);
   }
 }
 
@@ -497,11 +503,12 @@ void FabricMessages::abandon(const Error& reason) {
 }
 
 // Late puts into memory that the program may free are refused, because it is registered no more, unless another
-// communicator keeps a place in the same memory. Operations under way
-// end unheard: every handler looks at the error first.
+// communicator keeps a place in the same memory. Operations under way end unheard: every handler looks at the error
+// first.
 void FabricMessages::fail(Error error) {
   if (!error_) error_ = std::move(error);
   port_->forget_waiting(*this);
+  for (const auto& [key, message] : unexpected_) empty_slot(message);
   for (Receiving& receiving : receives_) release(receiving.own);
   for (auto& [list, landings] : landings_)
     for (Landing& landing : landings) {

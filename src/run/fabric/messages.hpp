@@ -1,13 +1,13 @@
 // Two-sided messages over puts, for the ranks of one communicator.
 //
-// Short messages are eager: header and bytes in one message, into receives that all peers share. A peer has a limited
-// number of them, and gets one back for each that was taken, so what nobody has asked for yet cannot grow.
-// Longer messages, and short ones beyond that number, are put: the receiver says where (`ready`), without being asked
-// where it knows the length to be long; the sender puts the bytes there, in chunks, each with a flag that names the
-// receive. So the bytes go into the program's buffer at once, and a reduction runs while the next chunk arrives. A
-// sender that hears nothing announces its message, which also shows that two ranks expect different lengths.
-// Early receives are told together when a call begins, by the number of a list that the sender knows from an earlier
-// call with the same places (fabric/place_lists.hpp). What comes before its receive is started waits in its place.
+// Short messages are eager while their sender has a slot of its two-mode channel (fabric/two_mode_channels.hpp): header
+// and bytes in one message. One that nobody has asked for yet stays in its slot, so such messages cannot grow. Longer
+// messages, and short ones without a slot, are put: the receiver says where (`ready`), without being asked where it
+// knows the length to be long; the sender puts the bytes there, in chunks, each with a flag that names the receive. So
+// the bytes go into the program's buffer at once, and a reduction runs while the next chunk arrives. A sender that
+// hears nothing announces its message, which also shows that two ranks expect different lengths. Early receives are
+// told together when a call begins, by the number of a list that the sender knows from an earlier call with the same
+// places (fabric/place_lists.hpp). What comes before its receive is started waits in its place.
 #pragma once
 
 #include "base/result.hpp"
@@ -43,7 +43,6 @@ struct FabricRanks {
 
 class FabricMessages final : private FabricUser {
  public:
-  static constexpr std::int32_t eager_credits = 64; // messages to a peer that it has not taken
   static constexpr std::int64_t chunk_bytes = 256 << 10;
   // Of places that senders keep: in one list, and of numbers of the port that all its users have.
   static constexpr std::size_t most_places_of_list = 384, most_numbers = 32768;
@@ -78,9 +77,7 @@ class FabricMessages final : private FabricUser {
   using Clock = std::chrono::steady_clock;
   struct Peer {
     PeerId id = -1;
-    std::int32_t credits = eager_credits; // of ours
-    std::uint16_t taken = 0;              // to be given back
-    bool has_ended = false;               // when it was looked for last
+    bool has_ended = false; // when it was looked for last
   };
   struct Sending {
     transport::SendRequest* message = nullptr;
@@ -114,10 +111,12 @@ class FabricMessages final : private FabricUser {
     bool saw_announcement = false;
     std::list<Receiving>::iterator self;
   };
-  struct Unexpected { // came before its receive was started
-    bool announced = false;
+  struct Unexpected {       // came before its receive was started
+    bool announced = false; // else its bytes are here
     std::int64_t bytes = 0;
-    std::vector<std::byte> data;
+    PeerId sender = -1;
+    ChannelEpoch epoch = 0;
+    const std::byte* slot = nullptr;
   };
 
   void arrived(const WireHeader& header, const std::byte* data, std::int64_t bytes) override;
@@ -126,17 +125,17 @@ class FabricMessages final : private FabricUser {
 
   Peer* peer_of(std::int32_t rank);
   std::size_t engine_of(const WireKey& key, std::int32_t sender, std::int32_t receiver) const;
-  WireHeader header_of(WireKind kind, const WireKey& key, Peer& peer) const;
+  WireHeader header_of(WireKind kind, const WireKey& key) const;
   void post(std::int32_t rank, const WireHeader& header, std::span<const transport::Piece> data, void* operation,
             const WireKey& key, bool from_sender, bool stays = false);
-  void send_eager(Sending& sending, Peer& peer);
+  void send_eager(Sending& sending, Peer& peer, ChannelEpoch slot);
   void announce(Sending& sending);
   void announce_late_ones();
   void put(Sending& sending, const WirePlace& place);
   void put_chunks(Sending& sending, const std::byte* data, const WirePlace& place);
   void flag_by_message(Sending& sending, std::int32_t chunk);
   void complete(Sending& sending);
-  void take_eager(const WireHeader& header, const std::byte* data, std::int64_t bytes);
+  void take_eager(const WireHeader& header, Peer& peer, std::span<const std::byte> data);
   void take_announcement(const WireHeader& header);
   void take_ready(const WireHeader& header);
   void make_ready(Receiving& receiving);
@@ -155,7 +154,8 @@ class FabricMessages final : private FabricUser {
   void deliver(Receiving& receiving);
   void finish(Receiving& receiving);
   void refuse(Receiving& receiving, std::int64_t bytes, bool sender_waits);
-  void give_credit(std::int32_t rank);
+  void empty_slot(const Unexpected& message);
+  std::int64_t eager_bytes() const { return port_->options().channels.large_eager_bytes; }
   void release(Landing& landing);
   void fail(Error error);
   void look_at_failures();

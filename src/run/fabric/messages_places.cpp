@@ -11,7 +11,7 @@
 namespace kumihimo::fabric {
 
 std::int64_t FabricMessages::early_bytes() const {
-  return port_->options().opens_places ? port_->options().eager_bytes + 1 : std::numeric_limits<std::int64_t>::max();
+  return port_->options().opens_places ? eager_bytes() + 1 : std::numeric_limits<std::int64_t>::max();
 }
 
 // The program may map other memory at a buffer's address between two calls, which pinned pages would not follow.
@@ -26,7 +26,7 @@ void FabricMessages::expect(std::span<const transport::EarlyReceive> receives) {
     std::int64_t buffer_bytes = 0;
   };
   const std::size_t most = std::min(most_places_of_list, // of one message
-                                    static_cast<std::size_t>(port_->options().eager_bytes) / sizeof(WirePlace));
+                                    static_cast<std::size_t>(port_->body_bytes()) / sizeof(WirePlace));
   std::map<std::int32_t, OfSender> senders;
   std::int64_t pinned_bytes = 0;
   for (const transport::EarlyReceive& each : receives) {
@@ -62,7 +62,7 @@ void FabricMessages::open_places(std::int32_t rank, std::uint64_t instance, std:
     landing.was_announced = false;
     early_.emplace(places[i].key(rank, instance), &landing);
   }
-  WireHeader header = header_of(WireKind::open, {}, *peer);
+  WireHeader header = header_of(WireKind::open, {});
   header.instance = instance;
   header.address = list->number;
   header.signal = forgets_at_once();
@@ -122,7 +122,7 @@ bool FabricMessages::has_room_for(std::span<const ExpectedPlace> places) {
 }
 
 void FabricMessages::forget(PlaceList& list) {
-  WireHeader header = header_of(WireKind::forget, {}, peers_.at(list.peer));
+  WireHeader header = header_of(WireKind::forget, {});
   header.address = list.number;
   post(list.peer, header, {}, nullptr, {}, false);
   drop(list);

@@ -173,7 +173,7 @@ bool NodeMemory::stands(const Mapped& mapped, std::uint64_t name) {
 void NodeMemory::unmap_freed(Neighbour& neighbour) {
   std::erase_if(neighbour.mapped, [](const auto& entry) {
     const Mapped& mapped = entry.second;
-    if (!mapped.data || stands(mapped, entry.first)) return false;
+    if (!mapped.data || mapped.holds > 0 || stands(mapped, entry.first)) return false;
     munmap(mapped.data, static_cast<std::size_t>(mapped.bytes));
     return true;
   });
@@ -209,6 +209,7 @@ std::byte* NodeMemory::find(std::int32_t rank, std::uint64_t name) {
     if (!mapped.data || stands(mapped, name)) return mapped.data;
   }
   unmap_freed(neighbour);
+  if (neighbour.mapped.contains(name)) return nullptr; // the old one, which a copy still uses
   const Mapped mapped = board_of(neighbour) ? map_of(neighbour, name) : Mapped{};
   neighbour.mapped.emplace(name, mapped);
   return mapped.data;

@@ -45,6 +45,12 @@ class NodeMemory {
 
   // Of another rank: the memory of that name, as it is mapped here; null: it is not.
   std::byte* find(std::int32_t rank, std::uint64_t name);
+  // Until it is let go, what find() gave stays mapped, though its owner frees it.
+  void hold(std::int32_t rank, std::uint64_t name) { ++neighbours_.at(rank).mapped.at(name).holds; }
+  void let_go(std::int32_t rank, std::uint64_t name) { --neighbours_.at(rank).mapped.at(name).holds; }
+  const shared_memory::PeerProcess& process(std::int32_t rank) const { // find() has succeeded
+    return neighbours_.at(rank).invitation.process;
+  }
   void count(std::int32_t rank, std::int32_t flag); // behind this thread's stores; find() has succeeded
 
  private:
@@ -60,6 +66,7 @@ class NodeMemory {
     std::int64_t bytes = 0;
     Row* row = nullptr;
     std::uint64_t turn = 0;
+    std::int32_t holds = 0;
   };
   struct Neighbour {
     Invitation invitation;

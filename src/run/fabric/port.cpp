@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <rdma/fi_atomic.h>
-#include <rdma/fi_cm.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include <cassert>
 #include <cstring>
 #include <filesystem>
-#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -66,97 +64,33 @@ struct FabricPort::User {
 
 namespace {
 
-// A provider may announce atomics and have none of these.
-bool does_atomics(fid_ep* endpoint) {
-  std::size_t adds = 0, swaps = 0;
-  return fi_fetch_atomicvalid(endpoint, FI_INT64, FI_SUM, &adds) == 0 &&
-         fi_compare_atomicvalid(endpoint, FI_INT64, FI_CSWAP, &swaps) == 0 && adds > 0 && swaps > 0;
+std::uint64_t name_of(std::span<const std::byte> card) { // FNV-1a
+  std::uint64_t name = 0xcbf29ce484222325u;
+  for (const std::byte b : card) name = (name ^ static_cast<std::uint64_t>(b)) * 0x100000001b3u;
+  return name;
 }
 
 } // namespace
 
-Result<std::vector<std::string>> rails_in(std::string_view name, std::string_view words) {
-  std::vector<std::string> rails;
-  for (const auto part : std::views::split(words, ',')) rails.emplace_back(part.begin(), part.end());
-  const bool fits = !rails.empty() && rails.size() <= std::size_t{FabricPort::most_engines};
-  if (fits && std::find(rails.begin(), rails.end(), "") == rails.end()) return rails;
-  return wrong_value(
-      fmt::format("{} must be 1 to {} interfaces with commas between them", name, FabricPort::most_engines),
-      "'" + std::string(words) + "'");
-}
-
-FabricPort::FabricPort(const PortOptions& options) : options_(options) {}
+FabricPort::FabricPort(const PortOptions& options)
+    : options_(options), channels_(options.channels), channel_memory_(options.channels) {}
 
 Result<std::unique_ptr<FabricPort>> FabricPort::open(const PortOptions& options) {
   std::unique_ptr<FabricPort> port(new FabricPort(options));
-  const auto rails = static_cast<std::int32_t>(options.rails.size());
-  const std::int32_t engines = std::clamp(std::max(options.engines, rails), 1, most_engines);
-  if (Status status = port->open_rails(engines); !status) return status.error();
-  port->rules_ = port->domains_.front()->rules();
+  port->engines_ = TRY(FabricEngines::open(options.provider, options.rails, options.engines, receives_of_engine));
+  port->rules_ = port->engines_->rules();
   if (options.flags_by_messages) port->rules_.puts_carry_data = false;
   if (options.orders_nothing) port->rules_.ordered_bytes = 0, port->rules_.sends_after_puts = false;
   if (!port->rules_.can_flag())
     return not_applicable(fmt::format("the provider {} cannot flag puts in this way", port->provider()));
-  if (Status status = port->open_engines(engines); !status) return status.error();
+  port->registrations_ = std::make_unique<Registrations>(port->engines_->domains(), port->engines_->endpoints());
+  port->own_name_ = name_of(port->card());
+  if (Status status = port->post_receives(); !status) return status.error();
   return port;
 }
 
-Status FabricPort::open_rails(std::int32_t engines) {
-  ProviderWish wish = options_.provider;
-  wish.engines = engines;
-  if (options_.rails.empty()) domains_.push_back(TRY(FabricDomain::open(wish)));
-  for (const std::string& rail : options_.rails) {
-    wish.interface = rail;
-    domains_.push_back(TRY(FabricDomain::open(wish)));
-    wish.provider = provider(); // one for all
-    if (!(domains_.back()->rules() == domains_.front()->rules()))
-      return not_applicable(fmt::format("the provider {} promises other things on the interface {} than on {}",
-                                        provider(), rail, options_.rails.front()),
-                            {}, "name rails of one kind");
-  }
-  return Nothing{};
-}
-
-std::string FabricPort::interface() const {
-  std::string all;
-  for (const auto& domain : domains_) {
-    if (!all.empty()) all += '+';
-    all += domain->interface();
-  }
-  return all;
-}
-
-Status FabricPort::open_engines(std::int32_t engines) {
-  for (std::int32_t engine = 0; engine < engines; ++engine)
-    endpoints_.push_back(TRY(open_engine(domain_of(static_cast<std::size_t>(engine)))));
-  registrations_ = std::make_unique<Registrations>(domains_, endpoints_);
-  rules_.has_atomics = rules_.has_atomics && std::all_of(endpoints_.begin(), endpoints_.end(), does_atomics);
-  return post_receives();
-}
-
-Result<fid_ep*> FabricPort::open_engine(const FabricDomain& domain) {
-  fid_ep* endpoint = nullptr;
-  fid_cq* queue = nullptr;
-  fi_cq_attr wanted{};
-  wanted.format = FI_CQ_FORMAT_DATA;
-  wanted.size = domain.info().tx_attr->size + domain.info().rx_attr->size + receives_of_engine;
-  wanted.wait_obj = FI_WAIT_NONE;
-  int code = fi_cq_open(domain.domain(), &wanted, &queue, nullptr);
-  const char* what = "fi_cq_open";
-  if (code == 0)
-    queues_.push_back(queue), what = "fi_endpoint",
-                              code = fi_endpoint(domain.domain(), &domain.info(), &endpoint, nullptr);
-  if (code == 0) what = "fi_ep_bind", code = fi_ep_bind(endpoint, &domain.addresses()->fid, 0);
-  if (code == 0) code = fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV);
-  if (code == 0) what = "fi_enable", code = fi_enable(endpoint);
-  if (code == 0) return endpoint;
-  if (endpoint) fi_close(&endpoint->fid);
-  return not_applicable(fmt::format("{} of provider {} failed: {}", what, provider(), library().text(code)), {},
-                        "use the network mpi");
-}
-
 Status FabricPort::post_receives() {
-  for (std::uint32_t engine = 0; engine < endpoints_.size(); ++engine)
+  for (std::uint32_t engine = 0; engine < engines(); ++engine)
     for (std::size_t i = 0; i < receives_of_engine; ++i) {
       Operation* const receive = take_operation();
       receive->kind = Operation::Kind::receive;
@@ -169,29 +103,21 @@ Status FabricPort::post_receives() {
   return Nothing{};
 }
 
-// Endpoints first: they use everything else.
 FabricPort::~FabricPort() {
-  for (fid_ep* endpoint : endpoints_) fi_close(&endpoint->fid);
-  for (fid_cq* queue : queues_) fi_close(&queue->fid);
+  if (engines_) engines_->close();
   registrations_.reset();
 }
 
 // --- processes
 
 std::vector<std::byte> FabricPort::card() const {
-  std::array<std::array<std::byte, 256>, most_engines> addresses{};
-  std::size_t longest = 0;
-  for (std::size_t engine = 0; engine < endpoints_.size(); ++engine) {
-    std::size_t bytes = addresses[engine].size();
-    if (fi_getname(&endpoints_[engine]->fid, addresses[engine].data(), &bytes) == 0) longest = std::max(longest, bytes);
-  }
-  const CardHeader header{shared_memory::own_process(), static_cast<std::int32_t>(endpoints_.size()),
-                          static_cast<std::int32_t>((longest + 7) / 8 * 8)};
-  std::vector<std::byte> card(sizeof header + static_cast<std::size_t>(header.engines * header.address_bytes));
+  std::size_t bytes = 0;
+  const std::vector<std::byte> addresses = engines_->addresses(bytes);
+  const CardHeader header{shared_memory::own_process(), static_cast<std::int32_t>(engines()),
+                          static_cast<std::int32_t>(bytes)};
+  std::vector<std::byte> card(sizeof header + addresses.size());
   std::memcpy(card.data(), &header, sizeof header);
-  for (std::size_t engine = 0; engine < endpoints_.size(); ++engine)
-    std::memcpy(card.data() + sizeof header + engine * static_cast<std::size_t>(header.address_bytes),
-                addresses[engine].data(), static_cast<std::size_t>(header.address_bytes));
+  std::memcpy(card.data() + sizeof header, addresses.data(), addresses.size());
   return card;
 }
 
@@ -202,12 +128,12 @@ Result<PeerId> FabricPort::meet(std::span<const std::byte> card) {
   std::memcpy(&header, card.data(), sizeof header);
   Peer peer;
   peer.process = header.process;
-  for (std::size_t engine = 0; engine < endpoints_.size(); ++engine) {
+  for (std::size_t engine = 0; engine < engines(); ++engine) {
     const std::size_t other = engine % static_cast<std::size_t>(header.engines);
     const std::byte* const address =
         card.data() + sizeof header + other * static_cast<std::size_t>(header.address_bytes);
     fi_addr_t found = FI_ADDR_NOTAVAIL;
-    const int inserted = fi_av_insert(domain_of(engine).addresses(), address, 1, &found, 0, nullptr);
+    const int inserted = fi_av_insert(engines_->domain_of(engine).addresses(), address, 1, &found, 0, nullptr);
     if (inserted != 1)
       return failed(fmt::format("the provider {} does not take the address of a process", provider()),
                     library().text(inserted));
@@ -216,6 +142,7 @@ Result<PeerId> FabricPort::meet(std::span<const std::byte> card) {
   peers_.push_back(std::move(peer));
   const auto id = static_cast<PeerId>(peers_.size() - 1);
   peer_of_card_.emplace(std::move(name), id);
+  peer_of_name_.emplace(name_of(card), id);
   return id;
 }
 
@@ -245,6 +172,12 @@ void FabricPort::detach(FabricUser& user) {
   for (Number& number : numbers_)
     if (number.user == leaving) number = {};
   user_of_network_.erase(leaving->network);
+  for (const Event& event : leaving->inbox) {
+    WireHeader header;
+    if (event.kind != Event::Kind::arrived) continue;
+    std::memcpy(&header, event.message.data(), sizeof header);
+    if (header.kind == WireKind::eager) empty(peer_of_name_.at(header.address), header.number, nullptr);
+  }
   users_.erase(found);
 }
 
@@ -318,11 +251,16 @@ Status FabricPort::add_blocks() {
 
 void FabricPort::send(FabricUser& user, PeerId peer, std::size_t engine, const WireHeader& header,
                       std::span<const transport::Piece> data, void* operation, bool stays) {
+  send_for(&user_of(user), peer, engine, header, data, operation, stays);
+}
+
+void FabricPort::send_for(User* user, PeerId peer, std::size_t engine, const WireHeader& header,
+                          std::span<const transport::Piece> data, void* operation, bool stays) {
   Operation* const message = take_operation();
   message->kind = Operation::Kind::message;
   message->engine = static_cast<std::uint32_t>(engine);
   message->peer = peer;
-  message->user = &user_of(user);
+  message->user = user;
   message->token = operation;
   message->stays = stays;
   message->block = take_block(message->range);
@@ -338,8 +276,77 @@ void FabricPort::send(FabricUser& user, PeerId peer, std::size_t engine, const W
     message->bytes += static_cast<std::size_t>(piece.bytes);
   }
   assert(message->bytes <= block_bytes());
-  ++message->user->under_way;
+  if (user) ++user->under_way;
   start(message);
+}
+
+// --- channels
+
+void FabricPort::write_slot(PeerId peer, ChannelEpoch epoch, WireHeader& header) {
+  header.address = own_name_;
+  header.number = epoch;
+  const std::optional<ChannelMessage> credits = channels_.take_credits(peer);
+  if (!credits) return;
+  header.credits = static_cast<std::uint16_t>(credits->count);
+  header.spare = credits->epoch;
+}
+
+void FabricPort::hear(PeerId peer) {
+  channels_.hear(peer);
+  settle_channels();
+}
+
+std::byte* FabricPort::keep(PeerId peer, const WireHeader& header, std::span<const std::byte> data) {
+  return channel_memory_.keep(peer, header.number, data);
+}
+
+void FabricPort::empty(PeerId peer, ChannelEpoch epoch, const std::byte* slot) {
+  if (slot) channel_memory_.give(peer, epoch, slot);
+  channels_.empty(peer, epoch);
+  settle_channels();
+}
+
+// What the protocol has decided. Its messages belong to no user, and all go by one engine.
+void FabricPort::settle_channels() {
+  for (const ChannelChange& change : channels_.take_changes()) channel_memory_.apply(change);
+  for (const AddressedMessage& each : channels_.take_outgoing()) {
+    WireHeader header;
+    header.kind = WireKind::channel;
+    header.signal = static_cast<std::uint8_t>(each.message.kind);
+    header.lane = static_cast<std::uint16_t>(each.message.mode);
+    header.number = each.message.epoch;
+    header.bytes = each.message.count;
+    header.address = own_name_;
+    send_for(nullptr, each.peer, 0, header, {}, nullptr, true);
+  }
+  if (!channels_.violation().empty()) broken_rule(channels_.violation());
+}
+
+void FabricPort::broken_rule(const std::string& rule) {
+  if (failure_.empty()) failure_ = rule;
+  ++failures_;
+}
+
+void FabricPort::take_channel_message(const WireHeader& header) {
+  const auto sender = peer_of_name_.find(header.address);
+  if (sender == peer_of_name_.end()) return; // one that this process never sent to nor heard of
+  channels_.take(sender->second,
+                 {static_cast<ChannelMessage::Kind>(header.signal), static_cast<ChannelMode>(header.lane),
+                  header.number, static_cast<std::uint16_t>(header.bytes)});
+  settle_channels();
+}
+
+// An eager message, whoever it is for. False: nobody has granted its sender a slot.
+bool FabricPort::note_arrival(const WireHeader& header, PeerId& peer) {
+  const auto sender = peer_of_name_.find(header.address);
+  if (sender == peer_of_name_.end()) return false;
+  peer = sender->second;
+  if (header.credits > 0)
+    channels_.take(peer, {ChannelMessage::Kind::credits, ChannelMode::none, static_cast<ChannelEpoch>(header.spare),
+                          header.credits});
+  channels_.arrive(peer, header.number);
+  settle_channels();
+  return true;
 }
 
 FabricPort::Operation* FabricPort::take_access(FabricUser& user, PeerId peer, std::size_t engine, void* token) {
@@ -394,7 +401,7 @@ void FabricPort::start(Operation* operation) {
 }
 
 long FabricPort::post(Operation& o) {
-  fid_ep* const endpoint = endpoints_[o.engine];
+  fid_ep* const endpoint = engines_->endpoint(o.engine);
   void* const block_memory = o.range ? fi_mr_desc(o.range->at(o.engine)) : nullptr;
   switch (o.kind) {
   case Operation::Kind::receive: return fi_recv(endpoint, o.block, o.bytes, block_memory, FI_ADDR_UNSPEC, &o.context);
@@ -422,12 +429,12 @@ long FabricPort::post(Operation& o) {
 
 long FabricPort::post_get(Operation& o) {
   void* const target = o.get.target ? fi_mr_desc(o.get.target->at(o.engine)) : nullptr;
-  return fi_read(endpoints_[o.engine], o.get.data, static_cast<std::size_t>(o.get.bytes), target,
+  return fi_read(engines_->endpoint(o.engine), o.get.data, static_cast<std::size_t>(o.get.bytes), target,
                  peers_[at(o.peer)].of_engine[o.engine], o.get.address, o.get.key, &o.context);
 }
 
 long FabricPort::post_atomic(Operation& o) {
-  fid_ep* const endpoint = endpoints_[o.engine];
+  fid_ep* const endpoint = engines_->endpoint(o.engine);
   void* const memory = o.range ? fi_mr_desc(o.range->at(o.engine)) : nullptr;
   auto* const numbers = reinterpret_cast<std::int64_t*>(o.block);
   const fi_addr_t peer = peers_[at(o.peer)].of_engine[o.engine];
@@ -484,14 +491,14 @@ bool FabricPort::progress(FabricUser& user) {
     case Event::Kind::completed: user.completed(event.token); break;
     }
   }
-  for (std::size_t engine = 0; engine < queues_.size(); ++engine) moved |= poll(engine, user);
+  for (std::size_t engine = 0; engine < engines(); ++engine) moved |= poll(engine, user);
   if (!waiting_.empty()) moved |= start_waiting();
   return moved;
 }
 
 bool FabricPort::poll(std::size_t engine, FabricUser& current) {
   std::array<fi_cq_data_entry, completions_at_once> found;
-  const ssize_t count = fi_cq_read(queues_[engine], found.data(), found.size());
+  const ssize_t count = fi_cq_read(engines_->queue(engine), found.data(), found.size());
   if (count == -FI_EAGAIN || count == -FI_EINTR) return false;
   if (count == -FI_EAVAIL) return take_error(engine, current), true;
   if (count < 0) { // the queue itself is broken
@@ -521,8 +528,15 @@ void FabricPort::take_message(Operation& operation, std::size_t bytes, FabricUse
   if (bytes < sizeof(WireHeader)) return;
   WireHeader header;
   std::memcpy(&header, operation.block, sizeof header);
+  if (header.kind == WireKind::channel) return take_channel_message(header);
+  PeerId sender = -1;
+  const bool is_eager = header.kind == WireKind::eager;
+  if (is_eager && !note_arrival(header, sender)) return broken_rule("a message of a process that was not met");
   const auto found = user_of_network_.find(header.network);
-  if (found == user_of_network_.end()) return; // of one that has left
+  if (found == user_of_network_.end()) { // of one that has left
+    if (is_eager) empty(sender, header.number, nullptr);
+    return;
+  }
   if (found->second->self == &current)
     return current.arrived(header, operation.block + sizeof header, static_cast<std::int64_t>(bytes - sizeof header));
   found->second->inbox.push_back(
@@ -552,7 +566,7 @@ void FabricPort::finish(Operation* operation, FabricUser& current) {
 
 void FabricPort::take_error(std::size_t engine, FabricUser&) {
   fi_cq_err_entry error{};
-  if (fi_cq_readerr(queues_[engine], &error, 0) < 0) return;
+  if (fi_cq_readerr(engines_->queue(engine), &error, 0) < 0) return;
   auto* const operation = static_cast<Operation*>(error.op_context);
   if (!operation) {
     if (failure_.empty()) failure_ = library().text(error.err);

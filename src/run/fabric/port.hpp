@@ -1,22 +1,24 @@
 // The process's connection to a fabric: engines (endpoints, each with its completion queue), the other processes, whose
 // addresses are inserted when they are first met, messages, and puts that the target learns of.
 //
-// Rails are interfaces of one provider, each a domain with engines of its own: engine e is on rail e modulo their
-// number, here and at every other process. So what goes by another engine goes by another interface. A message uses one
+// What goes by another engine goes by another interface, if there are rails (fabric/engines.hpp). A message uses one
 // engine; ofi_mrail, which cuts messages, has keys longer than 64 bits and orders nothing.
+//
+// Short messages of all users go by the two-mode channels of the process. The network beneath them brings a message to
+// a receive that all peers share; one that nobody waits for is then kept in a slot of its channel.
 //
 // Several users share a port: one for each communicator. Threads may drive different users; each holds mutex() in every
 // call of the port. What happens to another user is put in that user's inbox and handed to it in its own progress().
 #pragma once
 
 #include "base/result.hpp"
-#include "fabric/provider.hpp"
+#include "fabric/channel_memory.hpp"
+#include "fabric/engines.hpp"
 #include "fabric/registrations.hpp"
 #include "fabric/wire.hpp"
 #include "shared_memory/peer_process.hpp"
 #include "transport/message.hpp"
 
-#include <rdma/fi_eq.h>
 #include <rdma/fi_rma.h>
 
 #include <cstdint>
@@ -54,24 +56,21 @@ class FabricUser {
 
 struct PortOptions {
   ProviderWish provider;
-  std::int32_t engines = 2;          // at least one a rail
-  std::vector<std::string> rails;    // interfaces (ProviderWish::interface); empty: one, of the provider's choice
-  std::int64_t eager_bytes = 16'000; // longest data of a message
-  bool flags_by_messages = false;    // as over providers whose puts carry no data
-  bool orders_nothing = false;       // as over providers without ordered puts
-  bool opens_places = true;          // of early receives; else each message's place is told when its receive starts
-  bool forgets_places = false;       // after each call, as over providers that pin pages
-  std::size_t most_places = 8192;    // of early receives, that the senders of one communicator keep
+  std::int32_t engines = 2;       // at least one a rail
+  std::vector<std::string> rails; // interfaces (ProviderWish::interface); empty: one, of the provider's choice
+  ChannelSizes channels;          // large_eager_bytes: the longest data of an eager message
+  bool flags_by_messages = false; // as over providers whose puts carry no data
+  bool orders_nothing = false;    // as over providers without ordered puts
+  bool opens_places = true;       // of early receives; else each message's place is told when its receive starts
+  bool forgets_places = false;    // after each call, as over providers that pin pages
+  std::size_t most_places = 8192; // of early receives, that the senders of one communicator keep
   std::int64_t most_kept_bytes = 2 << 20;   // of buffers for places, that all users keep between calls
   std::int64_t most_pinned_bytes = 4 << 20; // of memory that one call registers at its start
 };
 
-// "eth0,eth1": interfaces for PortOptions::rails. `name`: who gives them, for the error.
-Result<std::vector<std::string>> rails_in(std::string_view name, std::string_view words);
-
 class FabricPort {
  public:
-  static constexpr std::int32_t most_engines = 4;
+  static constexpr std::int32_t most_engines = FabricEngines::most;
 
   static Result<std::unique_ptr<FabricPort>> open(const PortOptions& options);
   ~FabricPort();
@@ -81,10 +80,10 @@ class FabricPort {
   std::mutex& mutex() { return mutex_; }
   const PortOptions& options() const { return options_; }
   const ProviderRules& rules() const { return rules_; }
-  std::string provider() const { return domains_.front()->provider(); }
-  std::string interface() const; // of several rails "eth0+eth1"
-  std::size_t rails() const { return domains_.size(); }
-  std::size_t engines() const { return endpoints_.size(); }
+  std::string provider() const { return engines_->provider(); }
+  std::string interface() const { return engines_->interface(); }
+  std::size_t rails() const { return engines_->rails(); }
+  std::size_t engines() const { return engines_->size(); }
   Registrations& registrations() { return *registrations_; }
 
   std::vector<std::byte> card() const;
@@ -102,10 +101,25 @@ class FabricPort {
   std::int64_t kept_bytes() const { return kept_bytes_; } // of options().most_kept_bytes
   void keep(std::int64_t bytes) { kept_bytes_ += bytes; } // negative: they are given back
 
+  std::int64_t body_bytes() const { return options_.channels.large_slot_bytes; } // behind a header, at most
   // Copies header and pieces. `operation`, if not null, is handed to user.completed() when the provider has them.
   // `stays`: forget_waiting() leaves it.
   void send(FabricUser& user, PeerId peer, std::size_t engine, const WireHeader& header,
             std::span<const transport::Piece> data, void* operation, bool stays = false);
+
+  // Short messages. The slot into which one goes now; nullopt: it must wait for its receiver to say where.
+  std::optional<ChannelEpoch> take_slot(PeerId peer, std::int64_t bytes) { return channels_.take_slot(peer, bytes); }
+  // Headers of eager messages name the process, for the channels know no users: number of the slot's channel, and slots
+  // of the other direction that are empty again.
+  void write_slot(PeerId peer, ChannelEpoch epoch, WireHeader& header);
+  void hear(PeerId peer); // a short message was announced, because it had no slot
+  // A message that has arrived and that nobody waits for. Null: its sender has broken the rules.
+  std::byte* keep(PeerId peer, const WireHeader& header, std::span<const std::byte> data);
+  // The message of this header was taken, from the slot in which it was kept if that is not null.
+  void empty(PeerId peer, ChannelEpoch epoch, const std::byte* slot);
+  const TwoModeChannels& channels() const { return channels_; }
+  std::int64_t channel_bytes() const { return channel_memory_.bytes(); }
+  std::int64_t kept_messages() const { return channel_memory_.full_slots(); } // in slots of channels
 
   struct Put {
     PeerId peer = 0;
@@ -172,14 +186,10 @@ class FabricPort {
   };
 
   explicit FabricPort(const PortOptions& options);
-  Status open_rails(std::int32_t engines);
-  Status open_engines(std::int32_t engines);
-  Result<fid_ep*> open_engine(const FabricDomain& domain);
-  const FabricDomain& domain_of(std::size_t engine) const { return *domains_[engine % domains_.size()]; }
-  const FabricLibrary& library() const { return domains_.front()->library(); }
+  const FabricLibrary& library() const { return engines_->library(); }
   Status post_receives();
   static std::size_t at(PeerId peer) { return static_cast<std::size_t>(peer); }
-  std::size_t block_bytes() const { return sizeof(WireHeader) + static_cast<std::size_t>(options_.eager_bytes); }
+  std::size_t block_bytes() const { return sizeof(WireHeader) + static_cast<std::size_t>(body_bytes()); }
 
   Operation* take_operation();
   void give_operation(Operation* operation);
@@ -198,18 +208,26 @@ class FabricPort {
   void take_error(std::size_t engine, FabricUser& current);
   void fail(Operation& operation, long code);
   void take_message(Operation& operation, std::size_t bytes, FabricUser& current);
+  void send_for(User* user, PeerId peer, std::size_t engine, const WireHeader& header,
+                std::span<const transport::Piece> data, void* operation, bool stays);
+  void take_channel_message(const WireHeader& header);
+  bool note_arrival(const WireHeader& header, PeerId& peer);
+  void settle_channels();
+  void broken_rule(const std::string& rule);
   void take_flag(std::uint32_t word, FabricUser& current);
 
   PortOptions options_;
   ProviderRules rules_;
   std::int64_t kept_bytes_ = 0;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<FabricDomain>> domains_; // a rail each
-  std::vector<fid_ep*> endpoints_;
-  std::vector<fid_cq*> queues_;
+  std::unique_ptr<FabricEngines> engines_;
   std::unique_ptr<Registrations> registrations_;
   std::vector<Peer> peers_;
   std::unordered_map<std::string, PeerId> peer_of_card_;
+  TwoModeChannels channels_;
+  ChannelSlots channel_memory_;
+  std::unordered_map<std::uint64_t, PeerId> peer_of_name_; // of a card, in headers
+  std::uint64_t own_name_ = 0;
   std::unordered_map<std::uint32_t, User*> user_of_network_;
   std::vector<std::unique_ptr<User>> users_;
   std::vector<Number> numbers_;

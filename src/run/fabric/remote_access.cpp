@@ -1,122 +1,21 @@
 #include "fabric/remote_access.hpp"
 
-#include "base/hash.hpp"
-#include "shared_memory/machine_number.hpp"
 #include "shared_memory/signals_blocked.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cstring>
-#include <string_view>
+#include <string>
 #include <utility>
 
 namespace kumihimo::fabric {
 namespace {
 
-constexpr std::uint32_t key_mark = 0x4b4d484b, mapped_mark = 0x4b4d484d; // of memory registered, and allocated here
-constexpr std::uint32_t only_network = 1;                                // the port has no other user
-
-// What ranks tell each other before they open a provider, and after.
-struct Greeting {
-  std::int32_t rank = 0, ranks = 0;
-  std::int64_t machine = 0;
-  std::uint64_t network_space = 0;
-  NodeMemory::Invitation node;
-};
-struct Opening {
-  std::int32_t failed = 0, code = 0, card_bytes = 0, engines = 0, rails = 0, atomics = 0;
-  char provider[64] = {};
-  char problem[256] = {};
-};
-
-std::uint64_t own_network_space() {
-  struct stat facts {};
-  return stat("/proc/self/ns/net", &facts) == 0 ? facts.st_ino : 0;
-}
-
-std::uint64_t sum_of(const AccessKey& key) {
-  std::uint64_t sum = mixed(std::uint64_t{key.mark} << 32 | key.rank, key.address);
-  sum = mixed(sum, static_cast<std::uint64_t>(key.bytes));
-  for (const std::uint64_t each : key.of_engine) sum = mixed(sum, each);
-  return sum;
-}
-
-AccessOutcome outcome_of(const Error& error) {
-  const bool is_missing = error.kind == Error::Kind::not_applicable;
-  return {is_missing ? AccessCode::not_supported : AccessCode::failed, error.sentence()};
-}
-
-template <class Item>
-Result<std::vector<Item>> exchanged(const RemoteAccess::Exchange& exchange, const Item& mine, std::int32_t ranks) {
-  std::vector<Item> all(static_cast<std::size_t>(ranks));
-  if (const int code = exchange(&mine, all.data(), sizeof mine); code != 0)
-    return failed("the program's exchange between the ranks failed", fmt::format("it returned {}", code));
-  return all;
-}
+constexpr std::uint32_t only_network = 1; // the port has no other user
+constexpr std::uint32_t stores_between_looks = 64;
+constexpr std::chrono::milliseconds time_between_looks{10};
 
 } // namespace
-
-// Who is on this rank's node, and whether all ranks can use this machine's loopback interface.
-Result<RemoteAccess::Companions> RemoteAccess::greet(std::int32_t rank, std::int32_t ranks, const Exchange& exchange) {
-  auto node = std::make_unique<NodeMemory>();
-  const Greeting mine{rank, ranks, shared_memory::machine_number(), own_network_space(), node->invitation()};
-  const std::vector<Greeting> all = TRY(exchanged(exchange, mine, ranks));
-  bool one = mine.machine != shared_memory::no_machine_number;
-  for (std::int32_t r = 0; r < ranks; ++r) {
-    const Greeting& other = all[static_cast<std::size_t>(r)];
-    if (other.rank != r || other.ranks != ranks)
-      return wrong_value("the exchange must give what each rank gave, in the order of ranks",
-                         fmt::format("rank {} of {} at place {} of {}", other.rank, other.ranks, r, ranks));
-    one = one && other.machine == mine.machine && other.network_space == mine.network_space;
-    if (r != rank) node->meet(r, other.node);
-  }
-  return Companions{std::move(node), one};
-}
-
-namespace {
-
-Opening opening_of(const Result<std::unique_ptr<FabricPort>>& port) {
-  Opening mine;
-  const auto copy = [](auto& to, const std::string& text) { text.copy(to, sizeof to - 1); };
-  if (!port) {
-    mine.failed = 1, mine.code = static_cast<std::int32_t>(port.error().kind);
-    copy(mine.problem, port.error().sentence());
-    return mine;
-  }
-  mine.card_bytes = static_cast<std::int32_t>((*port)->card().size());
-  mine.engines = static_cast<std::int32_t>((*port)->engines());
-  mine.rails = static_cast<std::int32_t>((*port)->rails());
-  mine.atomics = (*port)->rules().has_atomics;
-  copy(mine.provider, (*port)->provider());
-  return mine;
-}
-
-// Every rank gets the same answer, and the one that failed its own words.
-Status agree(const Opening& mine, const std::vector<Opening>& all) {
-  for (std::size_t r = 0; r < all.size(); ++r)
-    if (all[r].failed != 0) {
-      Error error = failed(fmt::format("rank {} could not open a provider", r), all[r].problem);
-      error.kind = static_cast<Error::Kind>(all[r].code);
-      return error;
-    }
-  for (std::size_t r = 0; r < all.size(); ++r)
-    if (std::string_view(all[r].provider) != mine.provider || all[r].card_bytes != mine.card_bytes ||
-        all[r].engines != mine.engines || all[r].rails != mine.rails || all[r].atomics != mine.atomics)
-      return not_applicable(
-          fmt::format("all ranks must have the same provider, engines, rails and atomics, and rank {} "
-                      "has {} with {} on {}, this one {} with {} on {}",
-                      r, all[r].provider, all[r].engines, all[r].rails, mine.provider, mine.engines, mine.rails),
-          {}, "give all ranks the same options");
-  return Nothing{};
-}
-
-} // namespace
-
-AccessOutcome bad(std::string rule, const Got& got) {
-  return {AccessCode::bad_argument, wrong_value(std::move(rule), got).sentence()};
-}
 
 // --- opening
 
@@ -124,32 +23,19 @@ Result<std::unique_ptr<RemoteAccess>> RemoteAccess::open(std::int32_t rank, std:
                                                          const Exchange& exchange, Result<AccessOptions> asked) {
   if (ranks < 1 || rank < 0 || rank >= ranks)
     return wrong_value("the rank must be from 0 to the number of ranks - 1", fmt::format("rank {} of {}", rank, ranks));
-  AccessOptions options = asked ? *asked : AccessOptions{};
-  Companions companions = TRY(greet(rank, ranks, exchange));
-  options.port.provider.one_machine = companions.one_machine;
-  options.port.provider.processes = ranks;
-  Result<std::unique_ptr<FabricPort>> port =
-      asked ? FabricPort::open(options.port) : Result<std::unique_ptr<FabricPort>>(asked.error());
-  const Opening mine = opening_of(port);
-  const std::vector<Opening> openings = TRY(exchanged(exchange, mine, ranks));
-  if (Status status = agree(mine, openings); !status) return port ? status.error() : port.error();
-  std::unique_ptr<RemoteAccess> made(
-      new RemoteAccess(std::move(*port), std::move(companions.node), rank, ranks, options));
-  const std::vector<std::byte> card = made->port_->card();
-  made->card_bytes_ = card.size();
-  made->cards_.resize(card.size() * static_cast<std::size_t>(ranks));
-  if (const int code = exchange(card.data(), made->cards_.data(), card.size()); code != 0)
-    return failed("the program's exchange between the ranks failed", fmt::format("it returned {}", code));
-  if (options.progress.count() > 0) {
+  OpenedAccess opened = TRY(open_access(rank, ranks, exchange, asked));
+  std::unique_ptr<RemoteAccess> made(new RemoteAccess(std::move(opened), rank, ranks));
+  if (made->options_.progress.count() > 0) {
     const SignalsBlocked blocked; // they are for the program's own threads
     made->helper_ = std::jthread([access = made.get()](const std::stop_token& stop) { access->help(stop); });
   }
   return made;
 }
 
-RemoteAccess::RemoteAccess(std::unique_ptr<FabricPort> port, std::unique_ptr<NodeMemory> node, std::int32_t rank,
-                           std::int32_t ranks, const AccessOptions& options)
-    : port_(std::move(port)), node_(std::move(node)), rank_(rank), ranks_(ranks), options_(options) {
+RemoteAccess::RemoteAccess(OpenedAccess opened, std::int32_t rank, std::int32_t ranks)
+    : port_(std::move(opened.port)), memory_(*port_, std::move(opened.node), rank, ranks), rank_(rank), ranks_(ranks),
+      options_(opened.options), cards_(std::move(opened.cards)),
+      card_bytes_(cards_.size() / static_cast<std::size_t>(ranks)) {
   port_->attach(*this, only_network);
   number_ = port_->take_number(*this, this).value_or(0); // the first one of a new port: the same everywhere
 }
@@ -157,7 +43,7 @@ RemoteAccess::RemoteAccess(std::unique_ptr<FabricPort> port, std::unique_ptr<Nod
 RemoteAccess::~RemoteAccess() {
   if (helper_.joinable()) helper_.request_stop(), helper_.join();
   const std::lock_guard lock(port_->mutex());
-  for (auto& [sum, region] : own_) port_->registrations().release(region.range, false);
+  memory_.release_all();
   port_->detach(*this);
 }
 
@@ -173,86 +59,62 @@ std::string RemoteAccess::description() const {
 // --- registered memory
 
 AccessOutcome RemoteAccess::register_memory(std::byte* data, std::int64_t bytes, AccessKey& key) {
-  if (!data || bytes < 1) return bad("memory to register needs an address and at least 1 byte", bytes);
   const std::lock_guard lock(port_->mutex());
-  return enroll(data, bytes, key_mark, key);
-}
-
-AccessOutcome RemoteAccess::enroll(std::byte* data, std::int64_t bytes, std::uint32_t mark, AccessKey& key) {
-  const Result<RegisteredRange*> range = port_->registrations().use(data, bytes);
-  if (!range) return outcome_of(range.error());
-  key = {};
-  key.mark = mark;
-  key.rank = static_cast<std::uint32_t>(rank_);
-  key.address = port_->registrations().remote_address(**range, data);
-  key.bytes = bytes;
-  for (std::size_t engine = 0; engine < port_->engines(); ++engine)
-    key.of_engine[engine] = fi_mr_key((*range)->at(engine));
-  key.sum = sum_of(key);
-  OwnRegion& region = own_[key.sum];
-  region.data = data, region.range = *range;
-  ++region.times;
-  return {};
+  return memory_.register_memory(data, bytes, key);
 }
 
 AccessOutcome RemoteAccess::deregister_memory(const AccessKey& key) {
   const std::lock_guard lock(port_->mutex());
-  const auto found = own_.find(key.sum);
-  if (found == own_.end() || sum_of(key) != key.sum || key.mark != key_mark)
-    return bad("the key must be of memory that this rank has registered", "another key");
-  port_->registrations().release(found->second.range, false);
-  if (--found->second.times == 0) own_.erase(found);
-  return {};
+  return memory_.deregister_memory(key);
 }
 
 AccessOutcome RemoteAccess::allocate(std::int64_t bytes, std::byte*& data, AccessKey& key) {
-  if (bytes < 1) return bad("memory to allocate needs at least 1 byte", bytes);
   const std::lock_guard lock(port_->mutex());
-  const Result<std::byte*> memory = node_->allocate(bytes);
-  if (!memory) return outcome_of(memory.error());
-  AccessOutcome outcome = enroll(*memory, bytes, mapped_mark, key);
-  if (!outcome.ok()) return node_->free(*memory), outcome;
-  node_->publish(*memory, key.sum);
-  data = *memory;
-  return {};
+  return memory_.allocate(bytes, data, key);
 }
 
 AccessOutcome RemoteAccess::free(const AccessKey& key) {
   const std::lock_guard lock(port_->mutex());
-  const auto found = own_.find(key.sum);
-  if (found == own_.end() || sum_of(key) != key.sum || key.mark != mapped_mark)
-    return bad("the key must be of memory that this rank has allocated", "another key");
-  port_->registrations().release(found->second.range, false);
-  node_->free(found->second.data);
-  own_.erase(found);
-  return {};
+  return memory_.free(key);
 }
 
-std::byte* RemoteAccess::mapped_at(const Place& place) {
-  if (place.key->mark != mapped_mark) return nullptr;
-  const auto rank = static_cast<std::int32_t>(place.key->rank);
-  const auto peer = peers_.find(rank);
-  // Earlier puts to a lost rank have ended: a flag by stores would say that their data are there.
+// Null: the provider reaches it, or says that its rank is lost. Earlier puts to a lost rank have ended: a flag by
+// stores would say that their data are there.
+std::byte* RemoteAccess::reached_by_stores(const Place& place) {
+  const auto peer = peers_.find(place.rank());
   if (peer != peers_.end() && !peer->second.failure.empty()) return nullptr;
-  std::byte* const data = node_->find(rank, place.key->sum);
-  return data ? data + place.offset : nullptr;
+  std::byte* const data = memory_.mapped_at(place);
+  if (!data) return nullptr;
+  Stored& stored = stored_[place.rank()];
+  const bool looks = stored.count++ % stores_between_looks == 0;
+  return looks && is_lost_by_stores(place.rank(), stored) ? nullptr : data;
 }
 
-bool RemoteAccess::put_by_stores(const std::byte* data, std::int64_t bytes, const Place& target,
-                                 std::optional<std::int32_t> flag) {
-  const auto rank = static_cast<std::int32_t>(target.key->rank);
-  std::byte* const there = mapped_at(target);
+// Stores into the memory of a process that has ended look as if they had arrived.
+bool RemoteAccess::is_lost_by_stores(std::int32_t rank, Stored& stored) {
+  const Clock::time_point now = Clock::now();
+  if (now < stored.looks_at) return false;
+  stored.looks_at = now + time_between_looks;
+  Peer* peer = nullptr;
+  if (!shared_memory::has_ended(memory_.process(rank)) || !meet(rank, peer).ok()) return false;
+  lose(*peer, "its process has ended");
+  return true;
+}
+
+bool RemoteAccess::put_by_stores(std::unique_lock<std::mutex>& lock, const std::byte* data, std::int64_t bytes,
+                                 const Place& target, std::optional<std::int32_t> flag) {
+  std::byte* const there = reached_by_stores(target);
   if (!there) return false;
   if (flag) {
-    const auto peer = peers_.find(rank);
+    const auto peer = peers_.find(target.rank());
     if (peer != peers_.end() && !peer->second.lanes[engine_].is_delivered()) {
       // Asked, so that later flags may go by stores again.
       if (Lane& lane = peer->second.lanes[engine_]; lane.asked < lane.ordered) flush(peer->second, engine_);
       return false;
     }
   }
-  if (bytes > 0) std::memmove(there, data, static_cast<std::size_t>(bytes));
-  if (flag) node_->count(rank, *flag);
+  memory_.copy(lock, target, there, data, bytes);
+  if (flag) memory_.count(target.rank(), *flag);
   return true;
 }
 
@@ -262,26 +124,6 @@ AccessOutcome RemoteAccess::use_engine(std::int32_t engine) {
     return bad(fmt::format("the engine must be from 0 to {}", port_->engines() - 1), engine);
   engine_ = static_cast<std::size_t>(engine);
   return {};
-}
-
-std::byte* RemoteAccess::here(const Place& place) {
-  const auto found = own_.find(place.key->sum);
-  return found == own_.end() ? nullptr : found->second.data + place.offset;
-}
-
-std::optional<AccessOutcome> RemoteAccess::fault_of(const Place& place, std::int64_t bytes) const {
-  const AccessKey* const key = place.key;
-  if (!key || (key->mark != key_mark && key->mark != mapped_mark) || key->sum != sum_of(*key))
-    return bad("the key must be one that kumihimo_rma_register or kumihimo_rma_allocate has made",
-               key ? "other bytes" : "a null pointer");
-  if (key->rank >= static_cast<std::uint32_t>(ranks_))
-    return bad(fmt::format("the key must be of one of the {} ranks", ranks_), fmt::format("rank {}", key->rank));
-  if (bytes < 0 || place.offset < 0 || place.offset > key->bytes || bytes > key->bytes - place.offset)
-    return bad(fmt::format("an access must lie within the {} bytes that rank {} has registered", key->bytes, key->rank),
-               fmt::format("{} bytes at {}", bytes, place.offset));
-  if (static_cast<std::int32_t>(key->rank) == rank_ && !own_.contains(key->sum))
-    return bad("the memory of the key must be registered", "a key of memory that was deregistered");
-  return std::nullopt;
 }
 
 // --- peers
@@ -378,17 +220,17 @@ void RemoteAccess::forget(Issued& issued) {
 
 AccessOutcome RemoteAccess::put(const std::byte* data, std::int64_t bytes, const Place& target,
                                 std::optional<std::int32_t> flag, AccessCompletion* completion) {
-  const std::lock_guard lock(port_->mutex());
+  std::unique_lock lock(port_->mutex());
   if (flag && (*flag < 0 || *flag >= flags)) return bad(fmt::format("the flag must be from 0 to {}", flags - 1), *flag);
-  if (auto fault = fault_of(target, bytes)) return *fault;
+  if (auto fault = memory_.fault_of(target, bytes)) return *fault;
   if (bytes > 0 && !data) return bad("a put needs the address of its source", "a null pointer");
-  const auto rank = static_cast<std::int32_t>(target.key->rank);
+  const std::int32_t rank = target.rank();
   if (rank == rank_) {
-    if (bytes > 0) std::memmove(here(target), data, static_cast<std::size_t>(bytes));
+    memory_.copy(lock, target, memory_.here(target), data, bytes);
     if (flag) count_flag(*flag);
     return {};
   }
-  if (put_by_stores(data, bytes, target, flag)) return {};
+  if (put_by_stores(lock, data, bytes, target, flag)) return {};
   Peer* peer = nullptr;
   if (AccessOutcome met = meet(rank, peer); !met.ok()) return met;
   Queued queued{{}, flag, completion};
@@ -462,16 +304,12 @@ void RemoteAccess::issue(Peer& peer, Queued queued) {
 
 AccessOutcome RemoteAccess::get(std::byte* data, std::int64_t bytes, const Place& source,
                                 AccessCompletion* completion) {
-  const std::lock_guard lock(port_->mutex());
-  if (auto fault = fault_of(source, bytes)) return *fault;
+  std::unique_lock lock(port_->mutex());
+  if (auto fault = memory_.fault_of(source, bytes)) return *fault;
   if (bytes > 0 && !data) return bad("a get needs the address of its result", "a null pointer");
-  const auto rank = static_cast<std::int32_t>(source.key->rank);
-  if (rank == rank_) {
-    if (bytes > 0) std::memmove(data, here(source), static_cast<std::size_t>(bytes));
-    return {};
-  }
-  if (const std::byte* const there = mapped_at(source)) {
-    if (bytes > 0) std::memmove(data, there, static_cast<std::size_t>(bytes));
+  const std::int32_t rank = source.rank();
+  if (const std::byte* const there = rank == rank_ ? memory_.here(source) : reached_by_stores(source)) {
+    memory_.copy(lock, source, data, there, bytes);
     return {};
   }
   Peer* peer = nullptr;
@@ -503,12 +341,12 @@ AccessOutcome RemoteAccess::change(FabricPort::Atomic atomic, const Place& targe
         {},
         options_.port.provider.atomics ? "name another provider, such as provider=tcp;ofi_rxm"
                                        : "add atomics=1 to the options"));
-  if (auto fault = fault_of(target, sizeof(std::int64_t))) return *fault;
+  if (auto fault = memory_.fault_of(target, sizeof(std::int64_t))) return *fault;
   if (target.offset % static_cast<std::int64_t>(sizeof(std::int64_t)) != 0)
     return bad("the offset of an atomic must be a multiple of 8", target.offset);
   if (!atomic.old) return bad("an atomic needs the address of its result", "a null pointer");
   Peer* peer = nullptr;
-  if (AccessOutcome met = meet(static_cast<std::int32_t>(target.key->rank), peer); !met.ok()) return met;
+  if (AccessOutcome met = meet(target.rank(), peer); !met.ok()) return met;
   atomic.peer = peer->id;
   atomic.engine = engine_;
   atomic.address = target.key->address + static_cast<std::uint64_t>(target.offset);
@@ -586,7 +424,7 @@ void RemoteAccess::count_flag(std::int32_t flag) {
 
 std::int64_t RemoteAccess::put_times(std::int32_t flag) const {
   const auto at = static_cast<std::size_t>(flag);
-  return (at < flags_.size() ? flags_[at] : 0) + node_->counted(flag);
+  return (at < flags_.size() ? flags_[at] : 0) + memory_.counted(flag);
 }
 
 } // namespace kumihimo::fabric

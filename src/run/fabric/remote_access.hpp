@@ -10,10 +10,11 @@
 // What a program allocates here is mapped by the ranks of its node: their puts and gets are copies, which are complete
 // at once. A flag goes by stores, too, unless an earlier put of its engine to that rank may not be delivered yet.
 //
-// Threads: every call takes the port's mutex, also in each turn of a wait.
+// Threads: every call takes the port's mutex, also in each turn of a wait. Long copies give it back meanwhile.
 #pragma once
 
-#include "fabric/node_memory.hpp"
+#include "fabric/access_memory.hpp"
+#include "fabric/access_opening.hpp"
 #include "fabric/port.hpp"
 
 #include <array>
@@ -21,7 +22,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -32,43 +32,18 @@
 
 namespace kumihimo::fabric {
 
-// Registered memory of a rank, for all: 64 bytes that the program may copy as it likes.
-struct AccessKey {
-  std::uint32_t mark = 0, rank = 0;
-  std::uint64_t address = 0; // as the provider counts
-  std::int64_t bytes = 0;
-  std::array<std::uint64_t, FabricPort::most_engines> of_engine{};
-  std::uint64_t sum = 0; // of the rest: other bytes are told from a key
-};
-static_assert(sizeof(AccessKey) == 64);
-
 // Of one operation or several, in the program's memory.
 struct AccessCompletion {
   std::int64_t open = 0, failed = 0;
-};
-
-enum class AccessCode : std::int32_t { ok, bad_argument, not_supported, timed_out, peer_failed, failed };
-
-struct AccessOutcome {
-  AccessCode code = AccessCode::ok;
-  std::string text;
-  bool ok() const { return code == AccessCode::ok; }
-};
-AccessOutcome bad(std::string rule, const Got& got); // an argument
-
-struct AccessOptions {
-  PortOptions port;
-  std::chrono::microseconds progress{100}; // between the turns of a thread; 0: no thread
 };
 
 class RemoteAccess final : private FabricUser {
  public:
   static constexpr std::int32_t flags = FlagData::most_chunks;
   static constexpr std::int32_t all_ranks = -1;
-  // `bytes` bytes of each rank, in their order. Not 0: it failed.
-  using Exchange = std::function<int(const void* mine, void* all, std::size_t bytes)>;
+  using Exchange = AccessExchange;
 
-  // Collective: every rank calls `exchange` equally often, those with wrong options too: else the others would wait.
+  // Collective, whatever the options.
   static Result<std::unique_ptr<RemoteAccess>> open(std::int32_t rank, std::int32_t ranks, const Exchange& exchange,
                                                     Result<AccessOptions> options);
   ~RemoteAccess();
@@ -83,10 +58,7 @@ class RemoteAccess final : private FabricUser {
   AccessOutcome free(const AccessKey& key);
   AccessOutcome use_engine(std::int32_t engine);
 
-  struct Place { // in the memory of a key
-    const AccessKey* key = nullptr;
-    std::int64_t offset = 0;
-  };
+  using Place = AccessPlace;
   AccessOutcome put(const std::byte* data, std::int64_t bytes, const Place& target, std::optional<std::int32_t> flag,
                     AccessCompletion* completion);
   AccessOutcome get(std::byte* data, std::int64_t bytes, const Place& source, AccessCompletion* completion);
@@ -127,11 +99,6 @@ class RemoteAccess final : private FabricUser {
     bool seen_ended = false;
     std::string failure; // not empty: lost
   };
-  struct OwnRegion {
-    std::byte* data = nullptr;
-    RegisteredRange* range = nullptr;
-    std::int32_t times = 0; // registered
-  };
   struct Issued {
     Peer* peer = nullptr; // null: its peer was lost before
     Lane* lane = nullptr; // of a put that completes when it is delivered
@@ -141,19 +108,16 @@ class RemoteAccess final : private FabricUser {
     std::list<Issued>::iterator self{};
   };
 
-  struct Companions { // of this rank
-    std::unique_ptr<NodeMemory> node;
-    bool one_machine = false;
+  struct Stored { // by stores into the memory of a rank of the node
+    std::uint32_t count = 0;
+    Clock::time_point looks_at{};
   };
-  static Result<Companions> greet(std::int32_t rank, std::int32_t ranks, const Exchange& exchange);
 
-  RemoteAccess(std::unique_ptr<FabricPort> port, std::unique_ptr<NodeMemory> node, std::int32_t rank,
-               std::int32_t ranks, const AccessOptions& options);
+  RemoteAccess(OpenedAccess opened, std::int32_t rank, std::int32_t ranks);
   void arrived(const WireHeader& header, const std::byte* data, std::int64_t bytes) override;
   void flagged(void* of_number, FlagData flag) override;
   void completed(void* operation) override;
 
-  std::optional<AccessOutcome> fault_of(const Place& place, std::int64_t bytes) const;
   AccessOutcome fault_of_rank(std::int32_t rank) const;
   AccessOutcome meet(std::int32_t rank, Peer*& peer);
   AccessOutcome use_range(const std::byte* data, std::int64_t bytes, RegisteredRange*& range);
@@ -169,11 +133,11 @@ class RemoteAccess final : private FabricUser {
   void forget(Issued& issued);
   void count_flag(std::int32_t flag);
   std::int64_t put_times(std::int32_t flag) const;
-  AccessOutcome enroll(std::byte* data, std::int64_t bytes, std::uint32_t mark, AccessKey& key);
-  std::byte* mapped_at(const Place& place); // in another rank's memory of this node; null: the provider reaches it
-  bool put_by_stores(const std::byte* data, std::int64_t bytes, const Place& target, std::optional<std::int32_t> flag);
+  std::byte* reached_by_stores(const Place& place);
+  bool is_lost_by_stores(std::int32_t rank, Stored& stored);
+  bool put_by_stores(std::unique_lock<std::mutex>& lock, const std::byte* data, std::int64_t bytes, const Place& target,
+                     std::optional<std::int32_t> flag);
   void send(Peer& peer, std::size_t engine, WireKind kind, std::uint64_t number, void* token = nullptr);
-  std::byte* here(const Place& place); // in this rank's own memory; null: it is registered no more
 
   bool turn();
   void look_at_failures();
@@ -188,14 +152,14 @@ class RemoteAccess final : private FabricUser {
   void help(const std::stop_token& stop);
 
   std::unique_ptr<FabricPort> port_;
-  std::unique_ptr<NodeMemory> node_;
+  AccessMemory memory_;
   std::int32_t rank_, ranks_;
   AccessOptions options_;
   std::vector<std::byte> cards_;
   std::size_t card_bytes_ = 0, engine_ = 0;
-  std::uint16_t number_ = 0;                         // that names the flags of each rank, the same on all
-  std::unordered_map<std::int32_t, Peer> peers_;     // that were met
-  std::unordered_map<std::uint64_t, OwnRegion> own_; // by the sum of their key
+  std::uint16_t number_ = 0;                        // that names the flags of each rank, the same on all
+  std::unordered_map<std::int32_t, Peer> peers_;    // that were met
+  std::unordered_map<std::int32_t, Stored> stored_; // by rank
   std::list<Issued> issued_, free_;
   std::string last_failure_;
   std::vector<std::int64_t> flags_;

@@ -128,6 +128,8 @@ AccessOutcome RemoteAccess::fence(std::int32_t rank, double seconds) {
       seconds, rank,
       [&]() -> std::optional<AccessOutcome> {
         AccessOutcome worst;
+        for (auto& [each, stored] : stored_)
+          if (rank == all_ranks || rank == each) is_lost_by_stores(each, stored);
         for (auto& [each, peer] : peers_) {
           if (rank != all_ranks && rank != each) continue;
           const std::optional<AccessOutcome> ended = fenced(peer);

@@ -7,269 +7,243 @@ namespace {
 
 using Kind = ChannelMessage::Kind;
 
-std::size_t index(ChannelMode mode) { return static_cast<std::size_t>(mode); }
+ChannelMode next_mode(ChannelMode mode) { return mode == ChannelMode::none ? ChannelMode::small : ChannelMode::large; }
 
 } // namespace
 
+TwoModeChannels::Peer& TwoModeChannels::peer_of(std::int32_t peer) {
+  const auto at = static_cast<std::size_t>(peer);
+  if (at >= peers_.size()) peers_.resize(at + 1);
+  return peers_[at];
+}
+
 // --- sender
 
-void TwoModeChannels::send(std::int32_t peer, std::int64_t bytes, std::int64_t serial) {
-  Peer& p = peers_[peer];
-  p.to_send.push_back({bytes, serial});
-  push(peer, p);
-}
-
-// As many as there are slots for, in order.
-void TwoModeChannels::push(std::int32_t peer, Peer& p) {
-  while (!p.to_send.empty() && p.to_slots > 0) {
-    const Waiting message = p.to_send.front();
-    p.to_send.pop_front();
-    --p.to_slots;
-    const bool is_eager = message.bytes <= sizes_.eager_bytes(p.to_mode);
-    say(peer, {is_eager ? Kind::eager : Kind::announce, p.to_mode, 0, message.bytes, message.serial});
-    if (!is_eager) p.announced.push_back(message);
-  }
-  if (!p.to_send.empty()) request(peer, p);
-}
-
-// Once, until slots come. A channel with slots of its own grants them again without being asked.
-void TwoModeChannels::request(std::int32_t peer, Peer& p) {
-  const bool grants_by_itself =
-      p.to_mode == ChannelMode::large || (p.to_mode == ChannelMode::small && !sizes_.is_pooled());
-  if (p.has_requested || grants_by_itself) return;
-  p.has_requested = true;
-  say(peer, {Kind::request, ChannelMode::none, static_cast<std::int64_t>(p.to_send.size())});
+std::optional<ChannelEpoch> TwoModeChannels::take_slot(std::int32_t peer, std::int64_t bytes) {
+  Peer& p = peer_of(peer);
+  if (p.to_slots == 0 || bytes > sizes_.eager_bytes(p.to_mode)) return std::nullopt;
+  --p.to_slots;
+  ++p.to_sent;
+  return p.to_epoch;
 }
 
 // --- messages of other processes
 
 void TwoModeChannels::take(std::int32_t peer, const ChannelMessage& message) {
-  Peer& p = peers_[peer];
+  Peer& p = peer_of(peer);
   switch (message.kind) {
-  case Kind::request: open(peer, p, message.count); break;
-  case Kind::grant:
+  case Kind::offer: // slots of the old channel that are left are given up
+    say(peer, {Kind::confirm, message.mode, message.epoch, p.to_sent});
     p.to_mode = message.mode;
-    p.to_slots += message.count;
-    p.has_requested = false;
-    push(peer, p);
+    p.to_epoch = message.epoch;
+    p.to_slots = static_cast<std::uint8_t>(message.count);
+    p.to_sent = 0;
     break;
-  case Kind::eager:
-  case Kind::announce: fill(peer, p, message); break;
-  case Kind::answer: {
-    if (p.announced.empty()) {
-      violation_ = "an answer to no announcement";
-      break;
-    }
-    const Waiting first = p.announced.front();
-    p.announced.pop_front();
-    say(peer, {Kind::data, ChannelMode::none, 0, first.bytes, first.serial});
+  case Kind::credits: // of a channel that was left since they mean nothing
+    if (message.epoch == p.to_epoch) p.to_slots = static_cast<std::uint8_t>(p.to_slots + message.count);
+    if (p.to_slots > sizes_.slots(p.to_mode)) violation_ = "more slots than a channel has";
     break;
-  }
-  case Kind::data:
-    for (Arrived& arrived : p.arrived)
-      if (arrived.serial == message.serial) arrived.is_whole = true;
-    break;
-  case Kind::offer: // slots of the old mode that are left are given up by the confirmation
-    say(peer, {Kind::confirm, message.mode, p.to_slots});
-    p.to_mode = message.mode;
-    p.to_slots = message.count;
-    p.has_requested = false;
-    push(peer, p);
-    break;
-  case Kind::confirm: {
-    if (!p.offered) {
+  case Kind::confirm:
+    if (p.phase != Phase::offered || p.is_confirmed || message.epoch != p.other.epoch) {
       violation_ = "a confirmation of no offer";
       break;
     }
-    const ChannelMode old = p.mode;
-    if (old == ChannelMode::small && sizes_.is_pooled()) pool_free_ += p.granted;
-    p.freeing = old;
-    p.mode = *p.offered;
-    p.offered.reset();
-    if (p.mode == ChannelMode::small) p.messages = 0; // those of the large channel earn it no other
-    p.granted = p.mode == ChannelMode::large ? sizes_.large_slots : sizes_.is_pooled() ? 0 : sizes_.small_slots;
-    free_old(peer, p);
+    p.is_confirmed = true;
+    p.confirmed = message.count;
+    switch_over(peer, p);
     break;
-  }
-  }
-  grant_from_pool();
-  change_modes();
-}
-
-void TwoModeChannels::fill(std::int32_t peer, Peer& p, const ChannelMessage& message) {
-  if (p.mode == ChannelMode::none || message.mode != p.mode || p.granted == 0) {
-    violation_ = "a message in a slot that was not granted";
-    return;
-  }
-  --p.granted;
-  ++p.filled[index(p.mode)];
-  p.last_used = ++clock_;
-  if (++p.messages == sizes_.promoted_after && p.mode == ChannelMode::small) candidates_.push_back(peer);
-  const bool is_eager = message.kind == Kind::eager;
-  p.arrived.push_back({message.bytes, message.serial, p.mode, is_eager});
-  if (is_eager) return;
-  // The announcement is read at once, so its slot is free; the data need none.
-  p.arrived.back().slot = ChannelMode::none;
-  say(peer, {Kind::answer});
-  give_back_slot(peer, p, p.mode);
-}
-
-// First contact, or a sender without slots of the pool.
-void TwoModeChannels::open(std::int32_t peer, Peer& p, std::int64_t wanted) {
-  if (p.mode == ChannelMode::large || p.offered) return; // slots of the new channel are on the way
-  if (!sizes_.is_pooled()) {
-    if (p.mode != ChannelMode::none) return;
-    p.mode = ChannelMode::small;
-    p.granted = sizes_.small_slots;
-    return say(peer, {Kind::grant, p.mode, p.granted});
-  }
-  p.mode = ChannelMode::small;
-  if (std::exchange(p.wanted, wanted) == 0) pool_waiting_.push_back(peer);
-}
-
-// In the order of the requests, and no more than a peer has messages: an unused slot would be lost to the others.
-void TwoModeChannels::grant_from_pool() {
-  while (!pool_waiting_.empty() && pool_free_ > 0) {
-    const std::int32_t peer = pool_waiting_.front();
-    Peer& p = peers_.at(peer);
-    pool_waiting_.pop_front();
-    const std::int64_t wanted = std::exchange(p.wanted, 0);
-    if (p.mode != ChannelMode::small || p.offered) continue;
-    const std::int64_t held = p.granted + p.filled[index(ChannelMode::small)];
-    const std::int64_t count = std::clamp(std::min(wanted, sizes_.most_of_pool - held), std::int64_t{1}, pool_free_);
-    pool_free_ -= count;
-    p.granted += count;
-    say(peer, {Kind::grant, p.mode, count});
   }
 }
 
 // --- receiver
 
-bool TwoModeChannels::has_arrived(std::int32_t peer) const {
-  const auto found = peers_.find(peer);
-  return found != peers_.end() && !found->second.arrived.empty() && found->second.arrived.front().is_whole;
+TwoModeChannels::Channel* TwoModeChannels::find(Peer& p, ChannelEpoch epoch) {
+  if (p.now.mode != ChannelMode::none && p.now.epoch == epoch) return &p.now;
+  return p.phase != Phase::settled && p.other.mode != ChannelMode::none && p.other.epoch == epoch ? &p.other : nullptr;
 }
 
-std::int64_t TwoModeChannels::receive(std::int32_t peer) {
-  Peer& p = peers_.at(peer);
-  const Arrived first = p.arrived.front();
-  p.arrived.pop_front();
-  if (first.slot != ChannelMode::none) give_back_slot(peer, p, first.slot);
-  grant_from_pool();
-  change_modes();
-  return first.serial;
-}
+void TwoModeChannels::hear(std::int32_t peer) { count(peer, peer_of(peer)); }
 
-// A slot is empty again: of a channel that is being left it is freed, of the pool it is anybody's, of one's own it is
-// granted again.
-void TwoModeChannels::give_back_slot(std::int32_t peer, Peer& p, ChannelMode mode) {
-  --p.filled[index(mode)];
-  const bool of_pool = mode == ChannelMode::small && sizes_.is_pooled();
-  if (of_pool) ++pool_free_;
-  if (mode == p.freeing) return free_old(peer, p);
-  if (of_pool || p.offered) return; // an offer is on the way: the sender leaves these slots
-  ++p.granted;
-  const std::int64_t slots = mode == ChannelMode::large ? sizes_.large_slots : sizes_.small_slots;
-  if (p.granted + p.filled[index(mode)] > slots) violation_ = "more slots than a channel has";
-  say(peer, {Kind::grant, mode, 1});
-}
-
-void TwoModeChannels::free_old(std::int32_t peer, Peer& p) {
-  if (p.freeing == ChannelMode::none || p.filled[index(p.freeing)] > 0) return;
-  if (p.freeing == ChannelMode::large) {
-    --large_;
-    std::erase(large_peers_, peer);
+void TwoModeChannels::arrive(std::int32_t peer, ChannelEpoch epoch) {
+  Peer& p = peer_of(peer);
+  Channel* const channel = find(p, epoch);
+  const bool is_left = channel == &p.other && p.phase == Phase::leaving;
+  if (!channel || is_left || channel->filled + channel->emptied >= sizes_.slots(channel->mode)) {
+    violation_ = "a message in a slot that was not granted";
+    return;
   }
-  p.freeing = ChannelMode::none;
+  ++channel->filled;
+  ++channel->arrived;
+  switch_over(peer, p);
+  count(peer, p);
 }
 
-// Promotes peers that have earned it, in the order in which they did, and makes room for them.
+void TwoModeChannels::empty(std::int32_t peer, ChannelEpoch epoch) {
+  Peer& p = peer_of(peer);
+  Channel* const channel = find(p, epoch);
+  if (!channel || channel->filled == 0) {
+    violation_ = "an empty slot was emptied";
+    return;
+  }
+  --channel->filled;
+  if (channel == &p.other && p.phase == Phase::leaving) return free_old(peer, p);
+  ++channel->emptied;
+  if (channel == &p.now && p.phase == Phase::offered) return; // the sender leaves these slots
+  if (2 * channel->emptied < sizes_.slots(channel->mode)) return;
+  say(peer, {Kind::credits, channel->mode, epoch, std::exchange(channel->emptied, std::uint8_t{0})});
+}
+
+std::optional<ChannelMessage> TwoModeChannels::take_credits(std::int32_t peer) {
+  Peer& p = peer_of(peer);
+  Channel& channel = p.phase == Phase::offered ? p.other : p.now;
+  if (channel.emptied == 0) return std::nullopt;
+  return ChannelMessage{Kind::credits, channel.mode, channel.epoch, std::exchange(channel.emptied, std::uint8_t{0})};
+}
+
+// A message of a peer: it may have earned another mode. Where no channel of the mode is left, somebody else's must go,
+// which first contact alone does not earn.
+void TwoModeChannels::count(std::int32_t peer, Peer& p) {
+  p.last_used = ++clock_;
+  ++p.messages;
+  if (p.is_candidate || p.phase != Phase::settled || p.now.mode == ChannelMode::large) return change_modes();
+  const ChannelMode wanted = next_mode(p.now.mode);
+  const bool is_free = wanted == ChannelMode::small && has_room(wanted);
+  if (is_free || p.messages >= sizes_.promoted_after) {
+    p.is_candidate = true;
+    candidates_.push_back(peer);
+  }
+  change_modes();
+}
+
+// In the order in which they earned it.
 void TwoModeChannels::change_modes() {
   while (!candidates_.empty()) {
     const std::int32_t peer = candidates_.front();
-    Peer& p = peers_.at(peer);
-    if (p.mode != ChannelMode::small || p.freeing != ChannelMode::none) return; // its last change is not over
-    if (large_ == sizes_.most_large) return make_room_for(p);
+    Peer& p = peer_of(peer);
+    const ChannelMode wanted = next_mode(p.now.mode);
+    if (p.phase == Phase::settled && !has_room(wanted) && make_room(wanted, p)) return;
     candidates_.pop_front();
-    offer(peer, p, ChannelMode::large);
-    large_peers_.push_back(peer);
+    p.is_candidate = false;
+    if (p.phase == Phase::settled && has_room(wanted)) offer(peer, p, wanted);
   }
 }
 
-// Demotes the large channel that has been idle longest, if that is longer than the candidate has.
-void TwoModeChannels::make_room_for(const Peer& candidate) {
-  if (!sizes_.demotes) return candidates_.clear(); // nobody will ever make room
+// The channel that has been idle longest goes, if that is longer than the candidate has been. False: none goes, and the
+// candidate must earn it again.
+bool TwoModeChannels::make_room(ChannelMode mode, const Peer& candidate) {
+  if (!sizes_.demotes) return false;
   std::int32_t idle = -1;
-  for (const std::int32_t peer : large_peers_) {
-    const Peer& other = peers_.at(peer);
-    if (other.offered == ChannelMode::small || other.freeing == ChannelMode::large) return; // room is being made
-    if (other.offered || other.freeing != ChannelMode::none) continue; // its last change is not over
-    if (other.last_used < candidate.last_used && (idle < 0 || other.last_used < peers_.at(idle).last_used)) idle = peer;
+  for (const std::int32_t peer : holders_[index(mode)]) {
+    const Peer& other = peer_of(peer);
+    const bool is_going = other.phase == Phase::offered ? other.now.mode == mode : other.other.mode == mode;
+    if (other.phase != Phase::settled && is_going) return true; // room is being made
+    if (other.phase != Phase::settled) continue;                // its last change is not over
+    if (idle_time(other) > idle_time(idle < 0 ? candidate : peer_of(idle))) idle = peer;
   }
-  if (idle < 0) return;
-  offer(idle, peers_.at(idle), ChannelMode::small);
+  if (idle < 0) return false;
+  const bool becomes_small = mode == ChannelMode::large && has_room(ChannelMode::small);
+  offer(idle, peer_of(idle), becomes_small ? ChannelMode::small : ChannelMode::none);
+  return true;
 }
 
 void TwoModeChannels::offer(std::int32_t peer, Peer& p, ChannelMode mode) {
-  p.offered = mode;
-  // A request of the old mode is answered by this; granted later, its slots would stay unused.
-  if (std::exchange(p.wanted, 0) > 0) std::erase(pool_waiting_, peer);
-  large_ += mode == ChannelMode::large;
-  const bool none_yet = mode == ChannelMode::small && sizes_.is_pooled();
-  say(peer, {Kind::offer, mode, mode == ChannelMode::large ? sizes_.large_slots : none_yet ? 0 : sizes_.small_slots});
+  p.phase = Phase::offered;
+  p.is_confirmed = false;
+  p.other = {};
+  p.other.mode = mode;
+  p.other.epoch = static_cast<ChannelEpoch>(p.now.epoch + 1);
+  hold(peer, mode, p.other.epoch);
+  say(peer, {Kind::offer, mode, p.other.epoch, static_cast<std::uint16_t>(sizes_.slots(mode))});
+}
+
+void TwoModeChannels::hold(std::int32_t peer, ChannelMode mode, ChannelEpoch epoch) {
+  if (mode == ChannelMode::none) return;
+  ++channels_[index(mode)];
+  if (sizes_.most(mode) != INT64_MAX) holders_[index(mode)].push_back(peer);
+  changes_.push_back({peer, epoch, mode, true});
+}
+
+void TwoModeChannels::let_go(std::int32_t peer, const Channel& channel) {
+  if (channel.mode == ChannelMode::none) return;
+  --channels_[index(channel.mode)];
+  if (sizes_.most(channel.mode) != INT64_MAX) std::erase(holders_[index(channel.mode)], peer);
+  changes_.push_back({peer, channel.epoch, channel.mode, false});
+}
+
+// When all messages into the old slots have come.
+void TwoModeChannels::switch_over(std::int32_t peer, Peer& p) {
+  if (p.phase != Phase::offered || !p.is_confirmed || p.now.arrived != p.confirmed) return;
+  std::swap(p.now, p.other);
+  p.phase = Phase::leaving;
+  p.messages = 0;
+  free_old(peer, p);
+}
+
+void TwoModeChannels::free_old(std::int32_t peer, Peer& p) {
+  if (p.other.filled > 0) return;
+  let_go(peer, p.other);
+  p.phase = Phase::settled;
+  p.other = {};
+  change_modes();
 }
 
 // --- what there is
 
 ChannelMode TwoModeChannels::mode_of(std::int32_t peer) const {
-  const auto found = peers_.find(peer);
-  return found == peers_.end() ? ChannelMode::none : found->second.mode;
+  const auto at = static_cast<std::size_t>(peer);
+  return at < peers_.size() ? peers_[at].now.mode : ChannelMode::none;
+}
+
+std::int64_t TwoModeChannels::slots_to(std::int32_t peer) const {
+  const auto at = static_cast<std::size_t>(peer);
+  return at < peers_.size() ? peers_[at].to_slots : 0;
+}
+
+std::int64_t TwoModeChannels::slots_owed_to(std::int32_t peer) const {
+  const auto at = static_cast<std::size_t>(peer);
+  return at < peers_.size() ? peers_[at].now.filled + peers_[at].now.emptied : 0;
+}
+
+std::int64_t TwoModeChannels::slots_filled_by(std::int32_t peer) const {
+  const auto at = static_cast<std::size_t>(peer);
+  return at < peers_.size() ? peers_[at].now.filled + peers_[at].other.filled : 0;
 }
 
 std::int64_t TwoModeChannels::receive_bytes() const {
-  std::int64_t bytes = peers_.empty() ? 0 : sizes_.pool_slots * sizes_.small_slot_bytes;
-  bytes += large_ * sizes_.large_bytes();
-  if (sizes_.is_pooled()) return bytes;
-  for (const auto& [peer, p] : peers_) {
-    const bool has_small =
-        p.mode == ChannelMode::small || p.freeing == ChannelMode::small || p.offered == ChannelMode::small;
-    if (has_small) bytes += sizes_.small_bytes();
-  }
-  return bytes;
+  const std::int64_t large = channels(ChannelMode::large) * sizes_.channel_bytes(ChannelMode::large);
+  if (!sizes_.is_pooled()) return large + channels(ChannelMode::small) * sizes_.channel_bytes(ChannelMode::small);
+  return large + (clock_ > 0 ? sizes_.pool_slots * sizes_.small_slot_bytes : 0);
 }
 
 bool TwoModeChannels::is_at_rest() const {
-  return outgoing_.empty() && std::all_of(peers_.begin(), peers_.end(), [](const auto& each) {
-           const Peer& p = each.second;
-           return p.to_send.empty() && p.announced.empty() && p.arrived.empty() && !p.offered &&
-                  p.freeing == ChannelMode::none;
-         });
+  return outgoing_.empty() &&
+         std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.phase == Phase::settled; });
 }
 
 void TwoModeChannels::append_state(std::vector<std::int64_t>& words) const {
   const auto add = [&](std::int64_t word) { words.push_back(word); };
-  add(pool_free_), add(large_);
+  const auto add_channel = [&](const Channel& c) {
+    add(static_cast<std::int64_t>(c.mode)), add(c.epoch), add(c.filled), add(c.emptied), add(c.arrived);
+  };
   // Of the times of use only their order decides.
   std::vector<std::int64_t> times;
-  for (const auto& [peer, p] : peers_) times.push_back(p.last_used);
+  for (const Peer& p : peers_) times.push_back(p.last_used);
   std::sort(times.begin(), times.end());
-  for (const auto& [peer, p] : peers_) {
-    add(peer), add(static_cast<std::int64_t>(p.to_mode)), add(p.to_slots), add(p.has_requested);
-    add(static_cast<std::int64_t>(p.mode)), add(p.filled[1]), add(p.filled[2]), add(p.granted);
-    add(p.offered ? static_cast<std::int64_t>(*p.offered) : -1), add(static_cast<std::int64_t>(p.freeing));
-    add(p.wanted), add(std::min(p.messages, sizes_.promoted_after));
+  for (const Peer& p : peers_) {
+    add(static_cast<std::int64_t>(p.to_mode)), add(p.to_epoch), add(p.to_slots), add(p.to_sent);
+    add_channel(p.now), add_channel(p.other);
+    add(static_cast<std::int64_t>(p.phase)), add(p.is_candidate), add(p.is_confirmed ? p.confirmed : -1);
+    add(std::min<std::int64_t>(p.messages, sizes_.promoted_after));
     add(std::lower_bound(times.begin(), times.end(), p.last_used) - times.begin());
-    add(static_cast<std::int64_t>(p.to_send.size()));
-    for (const Waiting& w : p.to_send) add(w.bytes), add(w.serial);
-    add(static_cast<std::int64_t>(p.announced.size()));
-    for (const Waiting& w : p.announced) add(w.serial);
-    add(static_cast<std::int64_t>(p.arrived.size()));
-    for (const Arrived& a : p.arrived) add(a.serial), add(static_cast<std::int64_t>(a.slot)), add(a.is_whole);
   }
-  add(static_cast<std::int64_t>(pool_waiting_.size()));
-  for (const std::int32_t peer : pool_waiting_) add(peer);
-  add(static_cast<std::int64_t>(candidates_.size()));
   for (const std::int32_t peer : candidates_) add(peer);
+  add(-1);
+  for (const auto& holders : holders_) {
+    std::vector<std::int32_t> sorted = holders;
+    std::sort(sorted.begin(), sorted.end());
+    for (const std::int32_t peer : sorted) add(peer);
+    add(-1);
+  }
 }
 
 } // namespace kumihimo::fabric

@@ -1,20 +1,27 @@
 // Two-mode channels: receive buffers that grow with the peers a process talks to, not with the machine. Pure: a state
 // machine that knows no network, no clock and no memory, only how much of each there is and which messages go where.
 //
-// A process has nothing for a peer before the first contact. A sender asks for a channel, and the receiver grants
-// slots: a small channel, or slots of one pool that all small channels share. A peer from which enough messages have
-// come gets a large channel, if the limit allows it; at the limit, the large channel that has been idle longest becomes
-// small. Short messages are eager: they go into a slot. Longer ones announce themselves in a slot, and their data are
-// put when the receiver has answered. A channel changes its mode by a handshake: the receiver offers, the sender
-// confirms behind its last message into the old slots, and the receiver frees those when it has emptied them.
+// A channel has slots at the receiver. A short message goes at once (eager) while its sender has a slot, and keeps the
+// slot until the receiver has taken it. Every other message is announced, or its receiver says where it goes
+// (rendezvous); it needs no slot, so a receiver that waits for one message never waits for a slot of another.
 //
-// Messages of the protocol between two processes keep their order and none is lost, as connections promise.
+// A process has nothing for a peer before the first contact, which is a short message that had no slot. It then offers
+// a small channel: with slots of its own, or with some of one pool. A peer from which enough messages have come gets a
+// large channel. At the limit of a mode, the channel that has been idle longest makes room: a large one becomes small,
+// and one of the pool gives its slots back.
+//
+// A channel changes by a handshake: the receiver offers, the sender confirms with the number of messages that it has
+// sent into the old slots. When these have all come and were taken, the receiver frees the old slots. Each channel has
+// a number, its epoch. So the messages between two processes may overtake each other, as they do on several engines;
+// none is lost or doubled, as connections promise.
 #pragma once
 
+#include "fabric/channel_sizes.hpp"
+
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,42 +29,19 @@
 
 namespace kumihimo::fabric {
 
-enum class ChannelMode : std::uint8_t { none, small, large };
-
-struct ChannelSizes { // of K by default
-  std::int64_t small_slots = 16, small_slot_bytes = 128;
-  std::int64_t large_slots = 64, large_slot_bytes = 16 << 10;
-  std::int64_t small_eager_bytes = 128, large_eager_bytes = 13'700;
-  std::int64_t promoted_after = 15; // messages
-  std::int64_t most_large = 1024;
-  bool demotes = true;           // ours: K's first ones stay
-  std::int64_t pool_slots = 0;   // ours: slots that small channels share; 0: each has its own
-  std::int64_t most_of_pool = 2; // slots that one peer may hold
-
-  bool is_pooled() const { return pool_slots > 0; }
-  std::int64_t eager_bytes(ChannelMode mode) const {
-    return mode == ChannelMode::large ? large_eager_bytes : small_eager_bytes;
-  }
-  std::int64_t large_bytes() const { return large_slots * large_slot_bytes; }
-  std::int64_t small_bytes() const { return small_slots * small_slot_bytes; }
-};
+using ChannelEpoch = std::uint16_t;
 
 // What one process tells another.
 struct ChannelMessage {
   enum class Kind : std::uint8_t {
-    request,  // sender: I have `count` messages; give me slots
-    grant,    // receiver: `count` slots of `mode`, which was settled before
-    eager,    // sender: a message, in a slot
-    announce, // sender: a long message, in a slot
-    answer,   // receiver: put the data of the oldest announced message
-    data,     // sender: they are there
-    offer,    // receiver: from your confirmation on, `count` slots of `mode`
-    confirm   // sender: no more into the old slots
+    offer,   // receiver: from now on, `count` slots of `mode`
+    confirm, // sender: I have sent `count` messages into the slots before
+    credits  // receiver: `count` slots are empty again
   };
-  Kind kind = Kind::request;
-  ChannelMode mode = ChannelMode::none;
-  std::int64_t count = 0;
-  std::int64_t bytes = 0, serial = 0; // of a message
+  Kind kind = Kind::offer;
+  ChannelMode mode = ChannelMode::none; // of the channel that is offered
+  ChannelEpoch epoch = 0;               // of that channel; of credits: of theirs
+  std::uint16_t count = 0;              // of messages modulo 65,536: no more than 64 are under way
   auto operator<=>(const ChannelMessage&) const = default;
 };
 
@@ -66,104 +50,98 @@ struct AddressedMessage {
   ChannelMessage message;
 };
 
-// A queue that takes no memory while it is empty: std::deque takes 576 bytes, three times for each peer.
-template <class T>
-class ShortQueue {
- public:
-  bool empty() const { return all_.empty(); }
-  std::size_t size() const { return all_.size(); }
-  const T& front() const { return all_.front(); }
-  T& back() { return all_.back(); }
-  void push_back(T value) { all_.push_back(std::move(value)); }
-  void pop_front() {
-    all_.erase(all_.begin());
-    if (all_.empty()) all_.shrink_to_fit();
-  }
-  auto begin() const { return all_.begin(); }
-  auto end() const { return all_.end(); }
-  auto begin() { return all_.begin(); }
-  auto end() { return all_.end(); }
-
- private:
-  std::vector<T> all_;
+// Memory of one channel comes or goes.
+struct ChannelChange {
+  std::int32_t peer = 0;
+  ChannelEpoch epoch = 0;
+  ChannelMode mode = ChannelMode::none;
+  bool is_new = false;
 };
 
 class TwoModeChannels {
  public:
-  explicit TwoModeChannels(const ChannelSizes& sizes) : sizes_(sizes), pool_free_(sizes.pool_slots) {}
+  explicit TwoModeChannels(const ChannelSizes& sizes) : sizes_(sizes) {}
 
-  // The program sends; messages to a peer arrive in this order.
-  void send(std::int32_t peer, std::int64_t bytes, std::int64_t serial);
-  // A message of another process; the oldest first.
+  // Sender: the channel into which a message of so many bytes goes now; nullopt: by rendezvous.
+  std::optional<ChannelEpoch> take_slot(std::int32_t peer, std::int64_t bytes);
+
+  // Receiver: a peer announced a message that a large channel would take.
+  void hear(std::int32_t peer);
+  void arrive(std::int32_t peer, ChannelEpoch epoch); // a message in a slot
+  void empty(std::int32_t peer, ChannelEpoch epoch);  // which the program has taken
+  // Empty slots that a message to the peer may tell in passing.
+  std::optional<ChannelMessage> take_credits(std::int32_t peer);
+
+  // A message of another process.
   void take(std::int32_t peer, const ChannelMessage& message);
-  // The program takes the oldest message that has arrived from a peer, which empties its slot.
-  bool has_arrived(std::int32_t peer) const;
-  std::int64_t receive(std::int32_t peer); // its serial
-
-  // What to send now; empty afterwards.
+  // What to send and to change now; empty afterwards.
   std::vector<AddressedMessage> take_outgoing() { return std::exchange(outgoing_, {}); }
+  std::vector<ChannelChange> take_changes() { return std::exchange(changes_, {}); }
 
   // Memory for receiving, now, with that of channels which are about to be freed.
   std::int64_t receive_bytes() const;
-  std::int64_t large_channels() const { return large_; }
-  std::int64_t met() const { return static_cast<std::int64_t>(peers_.size()); }
-  ChannelMode mode_of(std::int32_t peer) const; // of the channel by which this process receives from it
-  // Nothing to send and nothing half done.
+  std::int64_t channels(ChannelMode mode) const { return channels_[index(mode)]; }
+  ChannelMode mode_of(std::int32_t peer) const;          // of the channel by which this process receives from it
+  std::int64_t slots_to(std::int32_t peer) const;        // that this process may fill
+  std::int64_t slots_owed_to(std::int32_t peer) const;   // that are empty, or will be, and were not given back
+  std::int64_t slots_filled_by(std::int32_t peer) const; // with messages that were not taken, of all channels from it
+  // Nothing to send, and no channel is changing.
   bool is_at_rest() const;
-  // Empty, or the rule that a message of a peer has broken: a slot that was not granted, or freed.
+  // Empty, or the rule that a message of a peer has broken: a slot that was not granted, or was freed.
   const std::string& violation() const { return violation_; }
 
   // Everything that decides about the future, for comparing states.
   void append_state(std::vector<std::int64_t>& words) const;
 
  private:
-  struct Waiting {
-    std::int64_t bytes = 0, serial = 0;
+  // Small, because there may be one for each rank of a machine: 36 bytes a peer.
+  struct Channel { // at its receiver
+    ChannelMode mode = ChannelMode::none;
+    std::uint8_t filled = 0, emptied = 0; // slots; `emptied` ones were not given back yet
+    ChannelEpoch epoch = 0;
+    std::uint16_t arrived = 0; // messages so far
   };
-  struct Arrived {
-    std::int64_t bytes = 0, serial = 0;
-    ChannelMode slot = ChannelMode::none; // whose slot it keeps: none: its slot was given back already
-    bool is_whole = true;                 // its data are here
-  };
+  enum class Phase : std::uint8_t { settled, offered, leaving };
   struct Peer {
     // Sender's side.
     ChannelMode to_mode = ChannelMode::none;
-    std::int64_t to_slots = 0; // that may be filled
-    bool has_requested = false;
-    ShortQueue<Waiting> to_send;
-    ShortQueue<Waiting> announced; // wait for their answer
+    std::uint8_t to_slots = 0; // that may be filled
+    ChannelEpoch to_epoch = 0;
+    std::uint16_t to_sent = 0; // into this channel
     // Receiver's side.
-    ChannelMode mode = ChannelMode::none;
-    std::int64_t filled[3] = {}; // slots in use, by mode
-    std::int64_t granted = 0;    // to the sender and not used yet, of `mode`
-    std::optional<ChannelMode> offered;
-    ChannelMode freeing = ChannelMode::none; // confirmed away; freed when emptied
-    std::int64_t wanted = 0;                 // slots of the pool
-    std::int64_t messages = 0, last_used = 0;
-    ShortQueue<Arrived> arrived;
+    Channel now, other; // other: the one that is offered, or that is left
+    Phase phase = Phase::settled;
+    bool is_candidate = false, is_confirmed = false;
+    std::uint16_t confirmed = 0; // messages into `now` before the offer was heard
+    std::uint32_t messages = 0;  // since the last change
+    std::uint32_t last_used = 0;
   };
 
-  void push(std::int32_t peer, Peer& p);
-  void request(std::int32_t peer, Peer& p);
-  void fill(std::int32_t peer, Peer& p, const ChannelMessage& message);
-  void give_back_slot(std::int32_t peer, Peer& p, ChannelMode mode);
-  void open(std::int32_t peer, Peer& p, std::int64_t wanted);
-  void grant_from_pool();
+  static std::size_t index(ChannelMode mode) { return static_cast<std::size_t>(mode); }
+  Peer& peer_of(std::int32_t peer);
+  Channel* find(Peer& p, ChannelEpoch epoch);
+  std::uint32_t idle_time(const Peer& p) const { return clock_ - p.last_used; }
+  bool has_room(ChannelMode mode) const { return channels(mode) < sizes_.most(mode); }
+  void count(std::int32_t peer, Peer& p);
   void change_modes();
+  bool make_room(ChannelMode mode, const Peer& candidate);
   void offer(std::int32_t peer, Peer& p, ChannelMode mode);
-  void make_room_for(const Peer& candidate);
+  void hold(std::int32_t peer, ChannelMode mode, ChannelEpoch epoch);
+  void let_go(std::int32_t peer, const Channel& channel);
+  void switch_over(std::int32_t peer, Peer& p);
   void free_old(std::int32_t peer, Peer& p);
-  void say(std::int32_t peer, ChannelMessage message) { outgoing_.push_back({peer, message}); }
+  void say(std::int32_t peer, const ChannelMessage& message) { outgoing_.push_back({peer, message}); }
 
   ChannelSizes sizes_;
-  std::map<std::int32_t, Peer> peers_;
-  std::deque<std::int32_t> pool_waiting_; // in the order of their requests
-  std::deque<std::int32_t> candidates_;   // for large channels
-  std::vector<std::int32_t> large_peers_; // that have one, or are offered it, or are leaving it
-  std::int64_t pool_free_;
-  std::int64_t large_ = 0; // with offered ones and those that are still to be freed
-  std::int64_t clock_ = 0;
+  // By number. A vector that grows would keep room for half as many again, and copy all.
+  std::deque<Peer> peers_;
+  std::deque<std::int32_t> candidates_; // for more slots, the first that earned them first
+  // Of each mode with a limit: peers that have a channel, are offered it, or are leaving it. Of all modes: how many.
+  std::vector<std::int32_t> holders_[3];
+  std::int64_t channels_[3] = {};
+  std::uint32_t clock_ = 0;
   std::vector<AddressedMessage> outgoing_;
+  std::vector<ChannelChange> changes_;
   std::string violation_;
 };
 

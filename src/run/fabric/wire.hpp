@@ -14,7 +14,7 @@ enum class WireKind : std::uint8_t {
   eager,    // a message, with its bytes
   ready,    // receiver to sender: put the bytes here
   announce, // sender to receiver: a message waits for its receiver, or has another length than asked for
-  credits,  // receiver to sender: eager messages were taken
+  channel,  // of the channels of two processes (fabric/two_mode_channels.hpp), whatever communicators they share
   ping,     // finds out whether the process still answers
   done,     // a put has been delivered: of providers that give puts no data
   open,     // receiver to sender: put the messages of a call at the places of a list (fabric/place_lists.hpp)
@@ -35,13 +35,13 @@ struct WireHeader {
   std::uint32_t network = 0; // which communicator's
   std::uint32_t source = 0;  // rank in it
   std::uint32_t ordinal = 0, segment = 0;
-  std::uint16_t credits = 0; // for eager messages, in any header
-  std::uint16_t number = 0;  // of the receive
+  std::uint16_t credits = 0; // of an eager message: slots of the other direction that are empty again
+  std::uint16_t number = 0;  // of the receive; of an eager message: its channel's epoch
   std::uint64_t instance = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t address = 0, key = 0; // of a receiver's memory, as its provider counts
+  std::uint64_t address = 0, key = 0; // of a receiver's memory, as its provider counts; or the sender's name
   std::uint32_t chunk_bytes = 0;      // of a put: the message comes in several
-  std::uint32_t spare = 0;
+  std::uint32_t spare = 0;            // the flag of `done`; of an eager message: the epoch of its credits
 };
 static_assert(sizeof(WireHeader) == 64);
 

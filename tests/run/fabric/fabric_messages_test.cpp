@@ -158,6 +158,9 @@ class RanksOfMessages {
         any_failed);
   }
   void close() { all_.clear(); } // the ports stay
+  void free(std::int32_t rank, std::int32_t network) {
+    all_[static_cast<std::size_t>(network * ranks_ + rank)].reset();
+  }
 
  private:
   testing::PortsOfRanks ports_;
@@ -209,13 +212,35 @@ TEST_P(FabricMessagesTest, All_messages_of_three_ranks_arrive_in_any_order_of_st
   }
 }
 
-// More short messages than a peer has credits for, all before the first receive.
-TEST_P(FabricMessagesTest, Short_messages_beyond_the_credits_wait_for_their_receivers) {
+// More short messages than a peer has slots for, all before the first receive.
+TEST_P(FabricMessagesTest, Short_messages_without_a_slot_wait_for_their_receivers) {
   RanksOfMessages ranks(2, options());
-  const std::vector<std::int64_t> sizes(3 * FabricMessages::eager_credits, 40);
+  const std::vector<std::int64_t> sizes(static_cast<std::size_t>(3 * ChannelSizes{}.large_slots), 40);
   const Status status = ranks.run(
       [&](std::int32_t r, FabricMessages& messages) { return exchange(messages, r, all_pairs(2, sizes), 3, true); });
   EXPECT_TRUE(status.ok()) << status.error().sentence();
+}
+
+TEST_P(FabricMessagesTest, Channels_come_with_the_first_message_and_grow_with_their_use) {
+  RanksOfMessages ranks(3, options());
+  const auto pair_alone = [](std::int64_t first, std::size_t count) {
+    std::vector<Planned> plans = all_pairs(2, std::vector<std::int64_t>(count, 500));
+    for (Planned& plan : plans) plan.segment += first;
+    return plans;
+  };
+  const auto run = [&](const std::vector<Planned>& plans) {
+    const Status status =
+        ranks.run([&](std::int32_t r, FabricMessages& messages) { return exchange(messages, r, plans, 4); });
+    EXPECT_TRUE(status.ok()) << status.error().sentence();
+  };
+  EXPECT_EQ(ranks.port(0).channel_bytes(), 0);
+  run(pair_alone(0, 3));
+  EXPECT_EQ(ranks.port(0).channels().mode_of(0), ChannelMode::small);
+  EXPECT_EQ(ranks.port(0).channel_bytes(), 2048);
+  for (std::int64_t turn = 1; turn <= 3; ++turn) run(pair_alone(turn * 100, 20));
+  EXPECT_EQ(ranks.port(0).channels().mode_of(0), ChannelMode::large);
+  EXPECT_EQ(ranks.port(0).channel_bytes(), 1 << 20);
+  EXPECT_EQ(ranks.port(2).channel_bytes(), 0) << "nobody sent to it";
 }
 
 TEST_P(FabricMessagesTest, The_receiver_alone_is_told_of_another_length_and_the_sender_goes_on) {
@@ -522,6 +547,102 @@ TEST_P(FabricMessagesTest, A_failed_communicator_gives_back_the_places_to_which_
   ranks.close();
   EXPECT_EQ(ranks.port(1).numbers_taken(), 0u);
   EXPECT_EQ(ranks.port(1).kept_bytes(), 0);
+}
+
+// Communicators share the slots: what one of them leaves full, all others lack.
+class SlotsOfAFailedCommunicator : public FabricMessagesTest {
+ protected:
+  static constexpr std::int32_t failing = 0, other = 1; // communicators
+  static constexpr int count = 10;
+
+  void SetUp() override {
+    FabricMessagesTest::SetUp();
+    if (IsSkipped()) return;
+    ranks_ = std::make_unique<RanksOfMessages>(2, options(), 2);
+    for (std::int64_t turn = 0; turn < 4; ++turn) ASSERT_TRUE(exchange_on(other, turn * 100)) << turn;
+    ASSERT_EQ(ranks_->port(1).channels().mode_of(peer), ChannelMode::large);
+  }
+  bool exchange_on(std::int32_t network, std::int64_t first) {
+    std::vector<Planned> plans = all_pairs(2, std::vector<std::int64_t>(20, 40));
+    for (Planned& plan : plans) plan.segment += first;
+    const auto part = [&](std::int32_t r, FabricMessages& messages) { return exchange(messages, r, plans, 1); };
+    return ranks_->run(part, network).ok();
+  }
+  // Rank 0 sends messages that rank 1 does not expect, until all have come; rank 1 drives one communicator alone, so
+  // those of the other stay in its inbox.
+  void send(std::int32_t driven) {
+    const std::int64_t slots_before = ranks_->port(0).channels().slots_to(peer);
+    const std::int64_t arrived_before = filled();
+    for (int i = 0; i < count; ++i)
+      ranks_->of(0, failing).send(ends_.emplace_back(Planned{0, 1, 1000 + std::ssize(ends_), 40}, true).send);
+    ASSERT_EQ(ranks_->port(0).channels().slots_to(peer), slots_before - count) << "not all are eager";
+    const std::int64_t expected = arrived_before + (fails_at_once(driven) ? 0 : count);
+    turn_until(driven, [&] { return ranks_->of(0, failing).drained() && filled() == expected; });
+  }
+  template <typename Done>
+  void turn_until(std::int32_t driven, const Done& done) {
+    const auto late = Clock::now() + testing::time_limit;
+    for (int after = 0; after < 200; after += done() ? 1 : 0) {
+      ASSERT_LT(Clock::now(), late);
+      ranks_->of(0, failing).progress();
+      ranks_->of(0, other).progress();
+      ranks_->of(1, driven).progress();
+    }
+  }
+  bool fails_at_once(std::int32_t driven) { return driven == failing && ranks_->of(1, failing).error(); }
+  std::int64_t filled() { return ranks_->port(1).channels().slots_filled_by(peer); }
+  void expect_all_slots_empty() {
+    turn_until(other, [&] { return filled() == 0; });
+    EXPECT_EQ(ranks_->port(1).kept_messages(), 0);
+    EXPECT_EQ(ranks_->port(0).channels().slots_to(peer) + ranks_->port(1).channels().slots_owed_to(peer),
+              ChannelSizes{}.large_slots);
+    EXPECT_EQ(ranks_->port(1).channels().violation(), "");
+    EXPECT_TRUE(exchange_on(other, 5000));
+  }
+
+  static constexpr PeerId peer = 0; // the one that each port has met
+  std::unique_ptr<RanksOfMessages> ranks_;
+  std::deque<MessageEnd> ends_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Providers, SlotsOfAFailedCommunicator,
+                         ::testing::Values(MessageRow{"rxm", "tcp;ofi_rxm"}, MessageRow{"net", "net"},
+                                           MessageRow{"shm", "shm"}),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST_P(SlotsOfAFailedCommunicator, Are_empty_of_messages_that_came_before_and_after) {
+  send(failing);
+  EXPECT_EQ(ranks_->port(1).kept_messages(), count);
+  send(other);
+  EXPECT_EQ(filled(), 2 * count) << "half of them in the inbox";
+  ranks_->of(1, failing).abandon(failed("somebody else failed"));
+  EXPECT_EQ(ranks_->port(1).kept_messages(), 0);
+  EXPECT_EQ(filled(), count) << "those of the inbox";
+  turn_until(failing, [&] { return filled() == 0; });
+  send(failing);
+  expect_all_slots_empty();
+}
+
+TEST_P(SlotsOfAFailedCommunicator, Are_empty_when_it_is_freed_with_messages_kept_and_in_its_inbox) {
+  send(failing);
+  send(other);
+  ASSERT_EQ(filled(), 2 * count);
+  ranks_->free(1, failing);
+  EXPECT_EQ(filled(), 0);
+  for (int i = 0; i < count; ++i) // to one that is no more
+    ranks_->of(0, failing).send(ends_.emplace_back(Planned{0, 1, 1000 + std::ssize(ends_), 40}, true).send);
+  turn_until(other, [&] { return ranks_->of(0, failing).drained(); });
+  expect_all_slots_empty();
+}
+
+// Its messages have slots, so they come although it has failed.
+TEST_P(SlotsOfAFailedCommunicator, Are_filled_by_a_sender_that_fails_and_emptied_by_its_receiver) {
+  for (int i = 0; i < count; ++i)
+    ranks_->of(0, failing).send(ends_.emplace_back(Planned{0, 1, 1000 + std::ssize(ends_), 40}, true).send);
+  ranks_->of(0, failing).abandon(failed("somebody else failed"));
+  turn_until(failing, [&] { return filled() == count; });
+  ranks_->of(1, failing).abandon(failed("the sender failed"));
+  expect_all_slots_empty();
 }
 
 // The check itself: content that is not the sender's is found.

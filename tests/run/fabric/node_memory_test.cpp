@@ -68,6 +68,24 @@ TEST(NodeMemory, ANameThatComesAgainIsNotTheOldMemory) {
   EXPECT_EQ(seen == nullptr, data[0] == std::byte{0}) << "the provider moves the data, or the new memory has them";
 }
 
+TEST(NodeMemory, WhatACopyUsesStaysMappedThoughItsOwnerFreesIt) {
+  Pair pair;
+  std::byte* const data = *pair.owner.allocate(bytes);
+  pair.owner.publish(data, 5);
+  std::byte* const seen = pair.other.find(3, 5);
+  pair.other.hold(3, 5);
+  pair.owner.free(data);
+  std::byte* const again = *pair.owner.allocate(bytes);
+  pair.owner.publish(again, 5);
+  EXPECT_EQ(pair.other.find(3, 5), nullptr) << "the provider moves the data of the new memory";
+  seen[0] = std::byte{1}; // would be a fault
+  EXPECT_EQ(again[0], std::byte{0});
+  pair.other.let_go(3, 5);
+  const std::int64_t before = mappings();
+  EXPECT_NE(pair.other.find(3, 5), nullptr);
+  EXPECT_EQ(mappings(), before) << "the old one is unmapped";
+}
+
 TEST(NodeMemory, MoreThanTheMachineHasIsRefused) {
   NodeMemory memory;
   const auto refused = memory.allocate(std::int64_t{1} << 60);

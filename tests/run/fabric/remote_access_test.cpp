@@ -3,6 +3,10 @@
 #include "port_threads.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <barrier>
 #include <cstring>
@@ -522,6 +526,114 @@ TEST_F(RemoteAccessFaults, MemoryThatWasDeregisteredIsNotWritten) {
       EXPECT_EQ(memory, rank == 2 ? 9 : 5);
       self.exchange(&mine, all, 1);
     });
+}
+
+// --- stores into memory that is mapped
+
+// A page of the source of a put that cannot be read until another thread has made a call.
+struct LockedPage {
+  static inline std::byte* memory = nullptr;
+  static inline std::atomic<bool> is_read = false, is_answered = false;
+  static constexpr std::size_t page = 4096, bytes = 16 * page;
+
+  static void answer(int, siginfo_t*, void*) {
+    is_read = true;
+    for (int turn = 0; turn < 50'000 && !is_answered; ++turn) usleep(100);
+    mprotect(memory + bytes - page, page, PROT_READ | PROT_WRITE);
+  }
+};
+
+TEST_F(RemoteAccessFaults, A_long_copy_does_not_hold_up_the_calls_of_other_threads) {
+  LockedPage::memory = static_cast<std::byte*>(
+      mmap(nullptr, LockedPage::bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::memset(LockedPage::memory, 3, LockedPage::bytes);
+  struct sigaction handler {
+  }, before{};
+  handler.sa_sigaction = LockedPage::answer;
+  handler.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &handler, &before);
+  on_access(2, options_, [&](const AccessRank& self) {
+    std::byte* memory = nullptr;
+    AccessKey mine;
+    ASSERT_EQ(self.access.allocate(LockedPage::bytes, memory, mine).text, "");
+    const std::vector<AccessKey> keys = self.all_of(mine);
+    for (const std::size_t target : {1u, 0u}) { // another rank's memory, and this one's own
+      if (self.rank == 1) continue;
+      LockedPage::is_read = LockedPage::is_answered = false;
+      mprotect(LockedPage::memory + LockedPage::bytes - LockedPage::page, LockedPage::page, PROT_NONE);
+      std::jthread other([&] {
+        while (!LockedPage::is_read) usleep(100);
+        std::int64_t count = 0;
+        self.access.count_flags(9, count);
+        LockedPage::is_answered = true;
+      });
+      EXPECT_EQ(self.access.put(LockedPage::memory, LockedPage::bytes, {&keys[target], 0}, 5, nullptr).text, "");
+      EXPECT_TRUE(LockedPage::is_answered) << target;
+    }
+    EXPECT_EQ(self.access.wait_flag(5, 1, 0, limit).text, "");
+    EXPECT_EQ(memory[LockedPage::bytes - 1], std::byte{3});
+    EXPECT_EQ(self.access.barrier(limit).text, "");
+  });
+  sigaction(SIGSEGV, &before, nullptr);
+  munmap(LockedPage::memory, LockedPage::bytes);
+}
+
+// The memory of a process that has ended stays mapped by the others.
+TEST_F(RemoteAccessFaults, A_put_by_stores_to_a_rank_that_has_died_ends_with_an_error_that_names_it) {
+  struct Shared {
+    std::atomic<int> turns;
+    std::array<std::array<std::byte, 4096>, 2> gathered;
+  };
+  auto* const shared =
+      static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const auto exchange_of = [&](std::int32_t rank) {
+    return [shared, rank](const void* mine, void* all, std::size_t bytes) {
+      const auto meet = [&] {
+        const int goal = (shared->turns++ / 2 + 1) * 2;
+        while (shared->turns < goal) usleep(100);
+      };
+      std::memcpy(shared->gathered[static_cast<std::size_t>(rank)].data(), mine, bytes);
+      meet();
+      for (std::size_t each = 0; each < 2; ++each)
+        std::memcpy(static_cast<std::byte*>(all) + each * bytes, shared->gathered[each].data(), bytes);
+      meet();
+      return 0;
+    };
+  };
+  const auto open_memory = [&](std::int32_t rank, std::unique_ptr<RemoteAccess>& access, AccessKey* keys) {
+    auto opened = RemoteAccess::open(rank, 2, exchange_of(rank), options_);
+    if (!opened) return false;
+    access = std::move(*opened);
+    std::byte* memory = nullptr;
+    AccessKey mine;
+    return access->allocate(4096, memory, mine).ok() && exchange_of(rank)(&mine, keys, sizeof mine) == 0;
+  };
+  const pid_t child = fork();
+  std::unique_ptr<RemoteAccess> access;
+  AccessKey keys[2];
+  if (child == 0) {
+    if (!open_memory(1, access, keys)) _exit(1);
+    for (;;) pause();
+  }
+  ASSERT_TRUE(open_memory(0, access, keys));
+  const std::int64_t value = 7;
+  const auto put = [&] {
+    return access->put(reinterpret_cast<const std::byte*>(&value), 8, {&keys[1], 0}, 3, nullptr);
+  };
+  EXPECT_EQ(put().text, "");
+  EXPECT_EQ(access->fence(1, limit).text, "");
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  usleep(20'000);
+  const std::string named = "rank 1 cannot be reached over tcp;ofi_rxm: its process has ended";
+  AccessOutcome fenced = access->fence(RemoteAccess::all_ranks, limit);
+  EXPECT_EQ(fenced.code, AccessCode::peer_failed);
+  EXPECT_NE(fenced.text.find(named), std::string::npos) << fenced.text;
+  const AccessOutcome later = put();
+  EXPECT_EQ(later.code, AccessCode::peer_failed);
+  EXPECT_NE(later.text.find(named), std::string::npos) << later.text;
+  access.reset();
+  munmap(shared, sizeof(Shared));
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 """Bytes of a process for receiving from its peers, in the designs of channels.
 
 A peer is a rank that sends to the process. A design of two modes has nothing for other ranks. The sizes are those of
-src/run/fabric/two_mode_channels.hpp, whose defaults are the K computer's. What a network's library takes for itself
+src/run/fabric/channel_sizes.hpp, whose defaults are the K computer's. What a network's library takes for itself
 is apart: an address and a connection for each peer.
 """
 
@@ -16,15 +16,15 @@ LARGE = 64 * 16_384
 MOST_LARGE = 1024  # from a limit of 1 GiB
 OUR_MOST_LARGE = 32
 PROMOTED_AFTER = 15  # messages
-POOL = 4096 * 128  # slots that all small channels share
+POOL = 4096 * 128  # slots that small channels share
 # Of libfabric 1.17 over TCP, measured: an entry of the address table, and a connection with its buffers.
 ADDRESS, CONNECTION = 381, 19_000
-# The network fabric (src/run/fabric): receives of 64 B + 4 KiB, 64 an engine, of 2 engines, shared by all peers; and
-# of each rank its address card, of each peer an entry.
-SHARED_RECEIVES = 2 * 64 * (64 + 4096)
-CARD, ENTRY = 64, 300
-# Of a peer in the tables of two_mode_channels.hpp: its node of the map.
-STATE = 224
+# The network fabric (src/run/fabric): blocks of 64 B + 16 KiB, 64 receives for each of 2 engines, shared by all peers,
+# and 64 for what it sends; and of each rank its address card, of each peer an entry beside its state.
+SHARED_BLOCKS = 3 * 64 * (64 + 16_384)
+CARD, ENTRY = 64, 350
+# Of a peer in the tables of two_mode_channels.hpp and channel_memory.hpp, measured with 32 large channels.
+STATE = 65
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,11 @@ def pooled(pattern: PatternOfRank) -> int:
 
 
 def fabric(pattern: PatternOfRank) -> int:
-    """The network fabric as it is: shared receives, and puts into the program's own buffers."""
-    return SHARED_RECEIVES + CARD * pattern.ranks + ENTRY * pattern.peers
+    """The network fabric by default: two modes with K's sizes, where a large channel replaces the small one. Messages
+    come to shared blocks first, and long ones are put into the program's own buffers."""
+    large = min(pattern.busy, MOST_LARGE)
+    channels = SMALL * (pattern.peers - large) + LARGE * large
+    return SHARED_BLOCKS + CARD * pattern.ranks + (ENTRY + STATE) * pattern.peers + channels
 
 
 def state(pattern: PatternOfRank) -> int:

@@ -33,7 +33,7 @@ def test_nothing_before_the_first_contact(name: str) -> None:
 
 
 def test_the_sizes_are_those_of_the_code() -> None:
-    source = Path(__file__).parents[4] / "src/run/fabric/two_mode_channels.hpp"
+    source = Path(__file__).parents[4] / "src/run/fabric/channel_sizes.hpp"
     text = source.read_text(encoding="utf-8")
     assert "small_slots = 16, small_slot_bytes = 128" in text
     assert "large_slots = 64, large_slot_bytes = 16 << 10" in text

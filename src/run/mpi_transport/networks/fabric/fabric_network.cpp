@@ -70,6 +70,11 @@ Result<std::vector<std::string>> wanted_rails() {
   return text ? fabric::rails_in("KUMIHIMO_FABRIC_RAILS", text) : std::vector<std::string>{};
 }
 
+Result<fabric::ChannelSizes> wanted_channels() {
+  const char* const text = std::getenv("KUMIHIMO_FABRIC_CHANNELS");
+  return text ? fabric::channel_sizes_in("KUMIHIMO_FABRIC_CHANNELS", text) : fabric::ChannelSizes{};
+}
+
 // Whether places are told for all messages of a call together, or for each message, for comparison.
 Result<bool> opens_places() {
   const char* const text = std::getenv("KUMIHIMO_FABRIC_PLACES");
@@ -158,15 +163,19 @@ Result<fabric::FabricRanks> exchange_cards(const NetworkContext& context, const 
   std::uint64_t sum = card.size();
   for (const char c : port.provider()) sum = sum * 131 + static_cast<unsigned char>(c);
   sum = sum * 131 + port.rails();
+  const fabric::ChannelSizes& sizes = port.options().channels;
+  for (const std::int64_t size : {sizes.slots(fabric::ChannelMode::small), sizes.slots(fabric::ChannelMode::large),
+                                  sizes.small_slot_bytes, sizes.large_slot_bytes, sizes.large_eager_bytes})
+    sum = sum * 131 + static_cast<std::uint64_t>(size); // both ends must know them
   const auto name = static_cast<std::int64_t>(sum >> 1);
   int first = 0, second = 0;
   const bool same = largest(context, name, first) == -largest(context, -name, second);
   if (Status status = library.check(first != 0 ? first : second, "MPI_Allreduce"); !status) return status.error();
   if (!same)
     return not_applicable(
-        fmt::format("the ranks have different providers of libfabric or numbers of rails ({} on {} here)",
+        fmt::format("the ranks have different providers of libfabric, rails or sizes of channels ({} on {} here)",
                     port.provider(), port.interface()),
-        {}, "set FI_PROVIDER to one that all nodes have, and as many rails on each");
+        {}, "set FI_PROVIDER to one that all nodes have, and as many rails and the same channels on each");
   ranks.card_bytes = card.size();
   ranks.cards.resize(card.size() * static_cast<std::size_t>(count));
   const auto words = static_cast<int>(card.size() / sizeof(std::int64_t));
@@ -181,6 +190,7 @@ Result<fabric::FabricRanks> exchange_cards(const NetworkContext& context, const 
 Result<std::shared_ptr<fabric::FabricPort>> open_port(fabric::PortOptions options) {
   options.engines = TRY(wanted_engines());
   options.rails = TRY(wanted_rails());
+  options.channels = TRY(wanted_channels());
   options.opens_places = TRY(opens_places());
   return port_of_process(options);
 }
