@@ -69,6 +69,10 @@ def run(
         )
     except OSError as error:
         raise failed(f"the launcher {installation.launcher} did not start", str(error)) from None
+    except BaseException:  # a signal while it started
+        with ignoring_signals():
+            end_members(job)
+        raise
     name = Path(program[0]).name
     try:
         with ending_by_signal():
@@ -255,13 +259,18 @@ def end(process: subprocess.Popen, job: str, name: str) -> None:
         process.terminate()
         kill(ranks)
         ended(process, 3)
-    deadline = time.monotonic() + 15
-    while (pids := members(job)) and time.monotonic() < deadline:
-        kill(pids)
-        time.sleep(0.01)
+    end_members(job)
     ended(process, 1)
     deadline = time.monotonic() + 5
     while any_ending(ranks, name) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def end_members(job: str) -> None:
+    """End every process of the job, within 15 s."""
+    deadline = time.monotonic() + 15
+    while (pids := members(job)) and time.monotonic() < deadline:
+        kill(pids)
         time.sleep(0.01)
 
 

@@ -135,7 +135,7 @@ def test_lu_prints_the_table_of_hpl(kumihimo, tmp_path: Path) -> None:
 
 def test_lu_by_tasks_shows_who_waited_for_whom(kumihimo, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    asked = ("app", "lu", "--size", "200", "--threads", "2", "--set", "block=16", "--set", "noise=200us/1ms")
+    asked = ("app", "lu", "--size", "200", "--threads", "2", "--set", "block=16", "--set", "noise=200us/400us")
     ended = kumihimo(*asked, "--variant", "tasks,tasks_static,tasks_openmp", "--page", str(page))
     if "DGEMM needs OpenBLAS" in ended.err:
         pytest.skip("no BLAS library is here")

@@ -143,6 +143,9 @@ NEEDED = {
     "tune": ["allreduce", "--budget", "0s"],
     "tune kernel": ["copy"],
     "demo": ["--mpi", "x"],
+    "bench node": ["nothing"],
+    "bench pgas": ["nothing"],
+    "bench vectorisation": ["nothing"],
 }
 
 

@@ -193,7 +193,7 @@ def test_choices_of_an_earlier_command_are_named_where_none_are_kept(tmp_path, m
     path.parent.mkdir(parents=True)
     path.write_text("{}", encoding="utf-8")
     assert work.earlier_wisdom() == str(path)
-    nothing = {"kept": [], "nothing_to_gain": "too small", "advice": []}
+    nothing = {"kept": [], "nothing_to_gain": "too small", "comparisons": [], "advice": []}
     for earlier in (str(path), None):
         optimise.show({**nothing, "earlier_wisdom": earlier}, tmp_path)
         assert (str(path) in capsys.readouterr().out) == bool(earlier)

@@ -38,6 +38,7 @@ NEED_A_FILE = {
     "machine import topology.conf --like reedbush-u -o my-cluster.toml",
     "machine import FILE --like NAME",
     "machine import /etc/slurm/topology.conf --like measured.toml -o my-cluster.toml",
+    "machine import /etc/slurm/topology.conf --like leonardo -o cluster.toml",
     "machine measure --noise --out vm.toml --trace vm.noise",  # tested for themselves; they tell how far they are
     "machine measure --out node.toml",
     "machine calibrate fugaku measured.csv -o my-fugaku.toml",

@@ -22,8 +22,16 @@ def test_a_signal_during_the_start_comes_after_it(monkeypatch: pytest.MonkeyPatc
     start = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        children.start(["true"])
-    assert started[0].wait() == 0, "it has started before the exception"
+        children.start(["sleep", "60"], stdout=subprocess.PIPE)
+    assert started[0].returncode == -signal.SIGTERM, "it had started before the exception"
+    assert started[0].stdout is not None and started[0].stdout.closed
+
+
+def test_a_child_that_a_signal_leaves_to_nobody_is_ended() -> None:
+    process = subprocess.Popen(["sh", "-c", "trap '' TERM; echo up; while :; do sleep 1; done"], stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"up\n"
+    children.end(process)
+    assert process.returncode == -signal.SIGKILL
 
 
 def test_a_child_takes_signals() -> None:

@@ -145,6 +145,18 @@ OUTPUTS = [
     Output("run", "--junit", ("run", "--junit", "{}", "--", "true")),
     Output("app", "--junit", ("app", "poisson3d", "-s", "8", "-v", "golden", "-t", "1", "--triad", "9", "--peak", "9")),
     Output("bench", "--junit", ("bench", "allreduce", "-p", "2", "-b", "8", "-a", "ring"), long=True),
+    Output("bench node", "--junit", ("bench", "node", "stream", "-t", "1", "--array", "1MiB", "--rounds", "3")),
+    Output(
+        "bench files",
+        "--junit",
+        ("bench", "files", ".", "--parts", "metadata", "-p", "1", "--items", "5", "-i", "1"),
+        long=True,
+    ),
+    Output("bench checkpoint", "--junit", ("bench", "checkpoint", ".", "-b", "8", "-i", "1", "-p", "1"), long=True),
+    Output(
+        "bench pgas", "--junit", ("bench", "pgas", "own", "-b", "8", "--measures", "put", "--seconds", "1ms"), long=True
+    ),
+    Output("bench vectorisation", "--junit", ("bench", "vectorisation", "sum", "--sizes", "small", "--rounds", "3")),
     Output("compare", "--junit", ("compare", "there.json", "there.json")),
     Output("compare", "--page", ("compare", "--history", "there.sqlite")),
     Output("record", "--output", ("record", "-o", "{}", "--", "MPIRUN")),
@@ -164,6 +176,7 @@ READ = {
     *((verb, "--placement") for verb in ("show", "verify", "simulate", "bench", "replay", "place")),
     *((verb, "--wisdom") for verb in ("run", "replay")),
     *((verb, "--asserts") for verb in ("record", "run", "app", "bench")),
+    *((f"bench {verb}", "--asserts") for verb in ("node", "files", "checkpoint", "pgas", "vectorisation")),
     ("compare", "--history"),
     *(("testbed counters", option) for option in ("--since", "--compare", "--less")),
     *(("place", "--within-node"), ("record", "--show"), ("tune", "--profile"), ("optimise", "--check")),
