@@ -260,7 +260,10 @@ class Storage:
     def names(self) -> set[str]:
         """Without those that a killed process left behind."""
         found = {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*")}
-        return {name for name in found if "/.kumihimo-" not in f"/{name}" and not name.endswith("-journal")}
+        left = ("/.kumihimo-", "/kumihimo-files-")  # the next run removes the latter
+        return {
+            name for name in found if not any(each in f"/{name}" for each in left) and not name.endswith("-journal")
+        }
 
 
 def launched(program: Path) -> list[str]:
