@@ -316,7 +316,7 @@ def check(storage: Storage, output: Output, faults: tuple[str, ...]) -> None:
             old = now
         assert now == old, fault
         assert storage.names() <= names, fault
-        check_end(ended, fault, "MPIRUN" in output.line)
+        check_end(ended, fault, "MPIRUN" in output.line or "." in output.line)
     ended = storage.run([*output.words(), *output.other])
     assert ended.returncode == 0, ended.stderr
     assert storage.content(output.file)
@@ -324,7 +324,8 @@ def check(storage: Storage, output: Output, faults: tuple[str, ...]) -> None:
 
 
 def check_end(ended: subprocess.CompletedProcess, fault: str, of_ranks: bool) -> None:
-    """`of_ranks`: a killed process is a rank, of which the launcher says what it will."""
+    """`of_ranks`: a killed process may be a rank, which wrote a trace or a file that is measured: of it the launcher
+    says what it will."""
     kind = fault.partition(":")[0]
     code, words = ENDS.get(kind, (ended.returncode, ""))
     if of_ranks and code == -signal.SIGKILL:
