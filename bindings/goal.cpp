@@ -3,6 +3,7 @@
 #include "goal/binary.hpp"
 #include "goal/noise.hpp"
 #include "goal/programs.hpp"
+#include "goal/sends.hpp"
 #include "goal/text.hpp"
 #include "program/named_programs.hpp"
 #include "schedule/schedule.hpp"
@@ -11,9 +12,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <tuple>
+#include <vector>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -54,6 +58,16 @@ void bind_noise(nb::module_& m) {
       .def_rw("seed", &goal::NoiseModel::seed);
 }
 
+using SentRow = std::tuple<std::vector<std::int32_t>, std::vector<std::uint64_t>, std::vector<std::uint64_t>>;
+SentRow sent_by(const goal::Graphs& graphs, std::int32_t rank) {
+  if (rank < 0 || rank >= graphs.ranks()) raise(wrong_value("the rank must be below the number of ranks", rank));
+  SentRow row;
+  auto& [to, bytes, messages] = row;
+  for (const goal::SentTo& each : goal::sends_of(graphs, rank))
+    to.push_back(each.rank), bytes.push_back(each.bytes), messages.push_back(each.messages);
+  return row;
+}
+
 } // namespace
 } // namespace kumihimo
 
@@ -78,6 +92,8 @@ NB_MODULE(_goal, m) {
       .def_prop_ro("different", &goal::Graphs::different)
       .def_prop_ro("cpus", &goal::Graphs::cpus)
       .def_prop_ro("nics", &goal::Graphs::nics)
+      .def("sends", &sent_by, "rank"_a,
+           "Of all sends of a rank: receivers in ascending order, bytes and messages of each.")
       .def("to_text", [](const goal::Graphs& graphs) { return unlocked([&] { return goal::text_of(graphs); }); });
   bind_noise(m);
   m.def(

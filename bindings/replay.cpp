@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -104,15 +105,17 @@ Site site(const ReplayProgram& program, std::int32_t rank, std::int64_t operatio
   return (program.*of)(rank, static_cast<std::uint32_t>(operation));
 }
 
-using Chosen = std::tuple<const Variant*, Parameters, double>;
+using Chosen = std::optional<std::tuple<const Variant*, Parameters, double>>; // none: the call sends nothing
 
 ReplayProgram program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates,
                       double speed, std::vector<double> region_speed, bool balanced,
                       const std::optional<RankSpace>& space, std::optional<std::int64_t> windowed_from) {
   std::vector<Choice> choices;
-  for (const auto& [variant, parameters, more_seconds] : chosen) {
-    if (variant == nullptr) raise(wrong_value("a choice must have an algorithm", "None"));
-    choices.push_back({variant, parameters, more_seconds});
+  for (const Chosen& each : chosen) {
+    Choice choice;
+    if (each) std::tie(choice.variant, choice.parameters, choice.more_seconds) = *each;
+    if (each && choice.variant == nullptr) raise(wrong_value("a choice must have an algorithm", "None"));
+    choices.push_back(choice);
   }
   ReplayOptions options{speed, std::move(region_speed), balanced, rates, space};
   options.windowed_from = windowed_from;
@@ -266,7 +269,7 @@ NB_MODULE(_replay, m) {
         "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),
         "windowed_from"_a = nb::none(), nb::keep_alive<0, 1>(),
         "`choices`: algorithm and parameters of each of source.calls, and seconds that each of its ranks takes beyond "
-        "them. `windowed_from`: with more operations there are no "
+        "them; None: the call sends nothing. `windowed_from`: with more operations there are no "
         "graphs; times() makes them as it comes to them. None: there must be graphs.");
   m.def("program_of_goal", &program_of_goal, "graphs"_a, "speed"_a = 1.0, "balanced"_a = false,
         "The graphs of a GOAL file as a program without call sites.");

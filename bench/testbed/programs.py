@@ -4,9 +4,10 @@
     bench/testbed/programs.py [--shape 3x3x3] [--rate 50Mbit/s] [--budget 8m] [--rounds 5] [--program NAME]
                               [--order SEED] [--only placed] [--keep FOLDER]
 
-In the testbed a program is recorded, `optimise` tunes what it calls, and `place` places its ranks. The placement is
-kept if a replay says that it saves 5 %: `place` leaves out what collectives send, which may be the most. Then whole
-runs go by turns, in a new order in each round: plain, tuned, placed, and both; what keeps nothing does not run.
+In the testbed a program is recorded, `optimise` tunes what it calls, and `place` places its ranks by the trace: once
+with the library's collectives, once with those that were tuned. A placement is kept if a replay says that it saves 5 %.
+Then whole runs go by turns, in a new order in each round: plain, tuned, placed, and both; what keeps nothing does not
+run.
 `seconds` is the median of plain runs from MPI_Init to MPI_Finalize; `transfer` their share in which bytes move; each
 way's figure is the time that whole runs save, with its 95 % interval over the rounds. `predicted` is a replay of the
 recording on the testbed's machine file, over the plain runs; `effect` the time with choices over the plain time, by
@@ -39,7 +40,7 @@ FILES = HERE / "programs"
 PYTHON = "/usr/bin/python3"  # of the system's packages
 SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/xdlu"
 WORTH = 0.95  # of the time without a placement, which a replay with it must be below
-MAP, SHUFFLED = "placed.txt", "shuffled.txt"  # rankfiles
+SHUFFLED = "shuffled.txt"  # a rankfile
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,14 @@ class BenchProgram:
             return shutil.which(self.needs) is not None
         asked = [PYTHON, "-c", f"import {self.needs}"]
         return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+
+@dataclass(frozen=True)
+class BenchWay:
+    """How a program is started. `map`: a rankfile in place of the usual order of the nodes."""
+
+    wisdom: Path | None = None
+    map: str | None = None
 
 
 PROGRAMS = {
@@ -150,17 +159,20 @@ class BenchRow:
         shutil.rmtree(self.trace, ignore_errors=True)
         recorded = ["record", "--trace", self.trace, "--output", self.profile, "--", *self.command()]
         self.kumihimo(*recorded)
-        tuned, placed = self.tuned(), self.placed()
-        ways = {"plain": (None, False)}
-        ways |= {"tuned": (self.wisdom, False)} if tuned["kept"] else {}
-        ways |= {"placed": (None, True)} if placed else {}
-        ways |= {"both": (self.wisdom, True)} if tuned["kept"] and placed else {}
+        tuned = self.tuned()
+        wisdom = self.wisdom if tuned["kept"] else None
+        placed, both = self.placed(BenchWay(None, "placed.txt")), ""
+        ways = {"plain": BenchWay()}
+        ways |= {"tuned": BenchWay(wisdom)} if wisdom else {}
+        ways |= {"placed": BenchWay(None, "placed.txt")} if placed else {}
+        if wisdom and (both := self.placed(BenchWay(wisdom, "both.txt"))):
+            ways["both"] = BenchWay(wisdom, "both.txt")
         times = self.turns(ways)
         plain = median(times["plain"])
         gains = {way: _measure.compare(list(zip(times[way], times["plain"]))) for way in ways if way != "plain"}
         if self.asked.keep:
             self.keep(name, times)
-        predicted = {way: self.replayed(*given) for way, given in ways.items()}
+        predicted = {way: self.replayed(given) for way, given in ways.items()}
         effects = [f"{way} {predicted[way] / predicted['plain']:.2f} / {gains[way].ratio:.2f}" for way in gains]
         kept = sorted({tuned["candidates"][number]["collective"] for number in tuned["kept"]}) if tuned["kept"] else []
         shares = [saved(gains[way]) if way in gains else "" for way in ("tuned", "placed", "both")]
@@ -172,15 +184,18 @@ class BenchRow:
                 percent(tuned["profile"]["transferring_share"]) if "profile" in tuned else "",
                 *shares,
             ),
-            ", ".join([*kept, *([placed] if placed else [])]) or "nothing",
+            "; ".join([*kept, *([placed] if placed else []), *([f"both {both}"] if both else [])]) or "nothing",
             f"{predicted['plain'] / plain:.2f}",
             "; ".join(effects),
         )
 
-    def command(self, placed: bool = False) -> tuple[str, ...]:
-        file = MAP if placed else SHUFFLED if self.asked.order is not None else None
+    def command(self, map_file: str | None = None) -> tuple[str, ...]:
+        file = self.map_file(map_file)
         placing = ("--rankfile", str(self.folder / file)) if file else ()
         return ("mpirun.openmpi", "-n", str(self.each.ranks), *placing, *self.each.words)
+
+    def map_file(self, given: str | None) -> str | None:
+        return given or (SHUFFLED if self.asked.order is not None else None)
 
     def tuned(self) -> dict:
         words = ["optimise", "--fresh", "--json", "--budget", self.asked.budget, "--output", self.folder / "optimised"]
@@ -191,11 +206,12 @@ class BenchRow:
             shutil.copy(found["wisdom"], self.wisdom)
         return found
 
-    def placed(self) -> str:
+    def placed(self, way: BenchWay) -> str:
         """What changes; empty where `place` keeps the order of the ranks, or a replay says that little comes of it."""
         if self.asked.only == "tuned":
             return ""
-        words = ["place", "--json", "--traffic", self.profile, "--output", f"openmpi4:{self.folder / MAP}"]
+        by = ["--wisdom", way.wisdom] if way.wisdom else []
+        words = ["place", "--json", "--traffic", self.trace, *by, "--output", f"openmpi4:{self.folder / way.map}"]
         if self.asked.order is not None:
             given = f"openmpi4:{self.folder / SHUFFLED}"
             before = self.kumihimo(*words[:-2], "--evaluate", given)
@@ -205,17 +221,17 @@ class BenchRow:
             before = found["before"]
         if found["hop_bytes"] >= before["hop_bytes"]:
             return ""
-        if self.replayed(None, True) > WORTH * self.replayed(None, False):
+        if self.replayed(way) > WORTH * self.replayed(BenchWay(way.wisdom)):
             return ""
         links = found["link_bytes_max"] / before["link_bytes_max"]
         return f"hop-bytes {found['hop_bytes'] / before['hop_bytes']:.2f}, busiest link {links:.2f}"
 
-    def turns(self, ways: dict[str, tuple[Path | None, bool]]) -> dict[str, list[float]]:
+    def turns(self, ways: dict[str, BenchWay]) -> dict[str, list[float]]:
         times: dict[str, list[float]] = {way: [] for way in ways}
         for number in range(self.asked.rounds):
             for way in random.Random(number).sample(list(ways), len(ways)):
-                wisdom, placed = ways[way]
-                times[way].append(run(OptimisedProgram(self.command(placed), self.folder), way, wisdom).cost)
+                program = OptimisedProgram(self.command(ways[way].map), self.folder)
+                times[way].append(run(program, way, ways[way].wisdom).cost)
         return times
 
     def keep(self, name: str, times: dict[str, list[float]]) -> None:
@@ -223,12 +239,12 @@ class BenchRow:
         shutil.copytree(self.folder, to, dirs_exist_ok=True)
         (to / "times.json").write_text(json.dumps(times), encoding="utf-8")
 
-    def replayed(self, wisdom: Path | None, placed: bool) -> float:
+    def replayed(self, way: BenchWay) -> float:
         """Seconds."""
         words = ["replay", self.trace, "--model", "flow", "--json"]
-        file = MAP if placed else SHUFFLED if self.asked.order is not None else None
+        file = self.map_file(way.map)
         words += ["--placement", f"openmpi4:{self.folder / file}"] if file else []
-        words += ["--wisdom", wisdom] if wisdom else []
+        words += ["--wisdom", way.wisdom] if way.wisdom else []
         return self.kumihimo(*words)["results"][0]["seconds"]
 
     def kumihimo(self, *words: str | Path) -> dict:

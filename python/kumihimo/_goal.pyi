@@ -40,6 +40,11 @@ class Graphs:
     @property
     def nics(self) -> int: ...
 
+    def sends(self, rank: int) -> tuple[list[int], list[int], list[int]]:
+        """
+        Of all sends of a rank: receivers in ascending order, bytes and messages of each.
+        """
+
     def to_text(self) -> str: ...
 
 class Noise:

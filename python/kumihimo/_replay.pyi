@@ -156,9 +156,9 @@ class Program:
     @property
     def graphs(self) -> kumihimo._goal.Graphs: ...
 
-def program_of(source: Source, choices: Sequence[tuple[kumihimo._collectives.Variant, kumihimo._collectives.Parameters, float]], rates: kumihimo._goal.WorkRates, speed: float = 1.0, region_speed: Sequence[float] = [], balanced: bool = False, space: kumihimo._topology.RankSpace | None = None, windowed_from: int | None = None) -> Program:
+def program_of(source: Source, choices: Sequence[tuple[kumihimo._collectives.Variant, kumihimo._collectives.Parameters, float] | None], rates: kumihimo._goal.WorkRates, speed: float = 1.0, region_speed: Sequence[float] = [], balanced: bool = False, space: kumihimo._topology.RankSpace | None = None, windowed_from: int | None = None) -> Program:
     """
-    `choices`: algorithm and parameters of each of source.calls, and seconds that each of its ranks takes beyond them. `windowed_from`: with more operations there are no graphs; times() makes them as it comes to them. None: there must be graphs.
+    `choices`: algorithm and parameters of each of source.calls, and seconds that each of its ranks takes beyond them; None: the call sends nothing. `windowed_from`: with more operations there are no graphs; times() makes them as it comes to them. None: there must be graphs.
     """
 
 def program_of_goal(graphs: kumihimo._goal.Graphs, speed: float = 1.0, balanced: bool = False) -> Program:

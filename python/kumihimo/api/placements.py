@@ -76,6 +76,7 @@ def place(
     *,
     shape: str | None = None,
     ranks_per_node: int | None = None,
+    wisdom: str | os.PathLike[str] | None = None,
     objective: str = "hop-bytes",
     effort: str = "standard",
     grid: str | None = None,
@@ -88,11 +89,11 @@ def place(
 ) -> PlacementChoice:
     """Choose the node of each rank for a communication pattern, as `kumihimo place` does.
 
-    `traffic`: a profile, "halo:16x16x16:27", "file:PROGRAM", "allgather:bruck:1KiB", or a matrix of bytes (ranks x
-    ranks). `on`: a job, a machine or its name; None: a torus of `shape` with `ranks_per_node` slots. `objective`:
-    hop-bytes, links, time or off-node. `effort`: fast, standard or thorough. `budget`: "10s" or seconds, after which
-    the best so far is taken. `progress` gets permille done, 1000, and the phase, ten times a second; an exception that
-    it raises ends the search.
+    `traffic`: a trace (with `wisdom`: its collectives by this file of tune), a profile, "halo:16x16x16:27",
+    "file:PROGRAM", "allgather:bruck:1KiB", or a matrix of bytes (ranks x ranks). `on`: a job, a machine or its name;
+    None: a torus of `shape` with `ranks_per_node` slots. `objective`: hop-bytes, links, time or off-node. `effort`:
+    fast, standard or thorough. `budget`: "10s" or seconds, after which the best so far is taken. `progress` gets
+    permille done, 1000, and the phase, ten times a second; an exception that it raises ends the search.
 
     Raises BadInput for wrong arguments.
     """
@@ -102,7 +103,12 @@ def place(
         raise wrong_value("seed must be 0 or more", seed)
     network = network_of(on, shape, ranks_per_node)
     request.check_choices(objective, effort, network)
-    source = request.traffic_on(traffic, network) if isinstance(traffic, str) else of_matrix(traffic, network)
+    if isinstance(traffic, str):
+        source = request.traffic_on(traffic, network, None if wisdom is None else Path(wisdom))
+    elif wisdom is not None:
+        raise wrong_value("wisdom needs a trace as traffic", "a matrix")
+    else:
+        source = of_matrix(traffic, network)
     levels = request.levels_of(None if within_node is None else Path(within_node), network)
     wanted = PlaceRequest(
         source, network, objective, effort, seed, request.grid_of(grid, source), link_cap, threads or 0, [], levels

@@ -28,10 +28,17 @@ MOST_SHOWN = 6  # candidates
 def command(
     traffic: option(
         "--traffic -t WHAT",
-        "Profile of `record`, lines 'src dst bytes messages', METIS or Scotch graph, halo:16x16x16:27, file:PROGRAM, "
-        "workload:NAME (see `workload`), or a collective: allgather:bruck:1KiB.",
+        "Folder of `record --trace`, OTF2 trace or goal:FILE; profile of `record`, without collectives; lines 'src "
+        "dst bytes messages', METIS or Scotch graph, halo:16x16x16:27, file:PROGRAM, workload:NAME (see `workload`), "
+        "or a collective: allgather:bruck:1KiB.",
         group=NETWORK,
     ),
+    wisdom: option(
+        "--wisdom FILE",
+        "Of a trace: its collectives by this file of tune [default: by the usual algorithms of its MPI library].",
+        Path,
+        NETWORK,
+    ) = None,
     machine: option(
         "--machine -m M",
         "Name of a machine, or a machine file [default: a torus of --shape, or what KUMIHIMO_MACHINE says].",
@@ -121,6 +128,7 @@ def command(
     \b
     Examples:
     kumihimo place --traffic halo:16x16x16:27 --shape 8x8x64
+    kumihimo place --traffic trace --wisdom kumihimo-wisdom.json --machine fugaku --shape 4x4x4
     kumihimo place --traffic kumihimo-profile.jsonl --machine k-computer --shape 12x6x16 --output vcoord
     kumihimo place --traffic graph.txt --shape 8x8x8 --ranks-per-node 8 --allocation hosts --output openmpi5:map.txt
     """
@@ -142,7 +150,7 @@ def command(
         request.environment_hosts(given, os.environ),
     )
     request.check_choices(objective, effort, on)
-    source = request.traffic_on(traffic, on)
+    source = request.traffic_on(traffic, on, wisdom)
     of_ranks = request.grid_of(grid, source)
     ranks = source.traffic.ranks
     starts = [] if order is None else [(order, request.in_order(order, on, ranks, of_ranks))]

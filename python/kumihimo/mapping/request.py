@@ -179,12 +179,13 @@ def zeros(lengths: list[int]) -> str:
     return ",".join("0" for _ in lengths)
 
 
-def traffic_on(text: str, on: JobNetwork) -> sources.TrafficSource:
-    """What --traffic names; a collective or a workload is that of as many ranks as there are slots."""
+def traffic_on(text: str, on: JobNetwork, wisdom: Path | None = None) -> sources.TrafficSource:
+    """What --traffic names; a collective or a workload is that of as many ranks as there are slots. `wisdom`: by
+    which the collectives of a trace are performed."""
     kind, colon, _ = text.partition(":")
     slots = on.job.slots.size
     fills = colon and (kind in _schedule.collectives() or text.startswith(WORKLOAD))
-    source = sources.traffic_from(text, slots if fills else None)
+    source = sources.traffic_from(text, slots if fills else None, wisdom, on.job)
     if source.traffic.ranks > slots:
         where = simulation.shape_of(on.job.machine) or on.job.machine.name
         least = -(-source.traffic.ranks // on.job.slots.nodes)

@@ -1,4 +1,5 @@
-"""Where the traffic of a program comes from: a profile, a file of another kind, a pattern, programs or a collective."""
+"""Where the traffic of a program comes from: a trace, a profile, a file of another kind, a pattern, programs or a
+collective."""
 
 from __future__ import annotations
 
@@ -6,9 +7,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _collectives, _programs, _schedule, _topology, _traffic
+from kumihimo import _collectives, _machine, _programs, _schedule, _topology, _traffic
 from kumihimo.collectives import arguments, program_sets
 from kumihimo.collectives.arguments import FILE, HALO, CollectiveArguments, Ranks
+from kumihimo.mapping import traced
 from kumihimo.predict.workloads import catalogue
 from kumihimo.run.profile import reading
 from kumihimo.text import files
@@ -25,7 +27,7 @@ KINDS = {
 SUFFIXES = {".jsonl": "profile", ".graph": "metis", ".metis": "metis", ".grf": "scotch"}
 READERS = {"text": _traffic.parse_traffic, "metis": _traffic.parse_metis, "scotch": _traffic.parse_scotch_graph}
 RULE = (
-    "the traffic must be a file, halo:16x16x16:27, file:PROGRAM, workload:NAME or a collective such as "
+    "the traffic must be a file, a trace, halo:16x16x16:27, file:PROGRAM, workload:NAME or a collective such as "
     "allgather:bruck:1KiB"
 )
 MOST_OF_A_LINE = 60  # that an error shows
@@ -42,9 +44,18 @@ class TrafficSource:
     programs: _programs.NamedPrograms | _schedule.Schedule | None = None  # that cause the traffic
 
 
-def traffic_from(text: str, ranks: int | None = None) -> TrafficSource:
-    """What --traffic names. `ranks`: how many were asked for; a collective needs them."""
-    source = _named(text, ranks)
+def traffic_from(
+    text: str, ranks: int | None = None, wisdom: Path | None = None, job: _machine.Job | None = None
+) -> TrafficSource:
+    """What --traffic names. `ranks`: how many were asked for; a collective needs them. `wisdom` and `job`: of a
+    trace, by what its collectives are performed and where."""
+    if traced.is_trace(text):
+        found = traced.traffic_of(text, wisdom, job)
+        source = TrafficSource(found.traffic, traced.describe(text, found.traffic, wisdom), found.notes)
+    elif wisdom is not None:
+        raise wrong_value("--wisdom needs a trace as --traffic", text, "record one with kumihimo record --trace FOLDER")
+    else:
+        source = _named(text, ranks)
     if ranks not in (None, source.traffic.ranks):
         rule = f"{text} has {counted(source.traffic.ranks, 'rank')}"
         raise wrong_value(rule, f"{ranks} asked for", "leave --ranks out")
@@ -189,7 +200,7 @@ def _of_profile(path: Path) -> TrafficSource:
         notes.append(f"{header['ranks'] - len(seen)} of {counted(header['ranks'], 'rank')} are not in the profile")
     if in_collectives:
         share = share_text(in_collectives / (in_collectives + resolved))
-        rest = "a profile does not tell who gets them, so they are left out"
+        rest = "a profile does not tell who gets them, so they are left out: a folder of record --trace does"
         notes.append(f"{share} of the bytes are in collectives; {rest}")
         if in_collectives > resolved:
             notes.append("a placement may make these slower: compare replays with --placement and without it first")

@@ -14,7 +14,7 @@ namespace kumihimo::replay {
 
 // How a collective is performed.
 struct Choice {
-  const Variant* variant = nullptr;
+  const Variant* variant = nullptr; // none: the call sends nothing
   Parameters parameters;
   double more_seconds = 0; // of each rank, after its part: what a library's own call was measured to take beyond it
 };

@@ -56,6 +56,11 @@ Result<CollectiveFragments::Found> CollectiveFragments::of(std::uint32_t call, s
   One& one = calls_[call];
   if (const auto found = one.of_rank.find(rank); found != one.of_rank.end()) return found->second;
   const RecordedCollective& asked = source_.calls()[call];
+  if (one.choice.variant == nullptr) {
+    goal::GraphBuilder alone;
+    const std::uint32_t end = add_last(alone, {}, one.choice.more_seconds);
+    return shared(one, {alone.finish(), {end}});
+  }
   if (!one.programs) {
     const std::int32_t ranks = source_.size_of(asked.communicator);
     const auto located_here = [&](Error error) { return located(name_of(source_, asked), std::move(error)); };

@@ -1,4 +1,5 @@
 #include "goal/binary.hpp"
+#include "goal/sends.hpp"
 #include "goal/text.hpp"
 
 #include <gtest/gtest.h>
@@ -41,6 +42,17 @@ TEST(Text, HasOperationsAndWhatTheyWaitFor) {
   EXPECT_EQ(first.dependents, (std::vector<std::uint32_t>{1}));
   EXPECT_EQ(graphs->name_of(0, 1), "rank 0: send 'l2' (32768 bytes to rank 1, tag 7)");
   EXPECT_EQ(graphs->name_of(1, 0), "rank 1: receive operation 0 (32768 bytes from any rank, any tag)");
+}
+
+TEST(Sends, AreSummedByReceiverAndReceivesAreNone) {
+  const auto graphs = parse_text("num_ranks 3\nrank 1 {\nsend 8b to 2\nsend 5b to 0\nsend 4b to 2\nrecv 9b from 0\n}\n"
+                                 "rank 0 {\nrecv 5b from 1\nsend 9b to 1\n}\n"
+                                 "rank 2 {\nrecv 8b from 1\nrecv 4b from 1\n}\n",
+                                 "a.goal");
+  ASSERT_TRUE(graphs) << graphs.error().sentence();
+  EXPECT_EQ(sends_of(*graphs, 1), (std::vector<SentTo>{{0, 5, 1}, {2, 12, 2}}));
+  EXPECT_EQ(sends_of(*graphs, 0), (std::vector<SentTo>{{1, 9, 1}}));
+  EXPECT_TRUE(sends_of(*graphs, 2).empty());
 }
 
 TEST(Text, IsWrittenAndReadBack) {

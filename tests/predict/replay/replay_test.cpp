@@ -180,6 +180,21 @@ TEST(Replay, ACollectiveIsTheAlgorithmThatIsChosen) {
   EXPECT_EQ(ends_of(ranks, "L=1000,o=100,S=100", "binomial")[3], 4800u);
 }
 
+TEST(Replay, ACollectiveWithoutAnAlgorithmSendsNothing) {
+  Recording recording =
+      recording_of(std::vector<Events>(2, {compute(30), enter(1), collective(CollectiveKind::allreduce, 8), leave(),
+                                           compute(50), enter(2), collective(CollectiveKind::allreduce, 16), leave()}));
+  ASSERT_TRUE(recording.complete());
+  std::vector<Choice> choices = chosen(recording, "recursive_doubling");
+  choices[0] = {nullptr, {}, 7e-9};
+  const auto program = program_of(recording, choices);
+  ASSERT_TRUE(program) << program.error().problem;
+  const auto outcome = loggp::run(program->graphs, parameters("L=1000,o=100,S=100"));
+  ASSERT_TRUE(outcome);
+  // Computing, what the first call takes beyond its messages, and one round of the second: o + L + o.
+  EXPECT_EQ(outcome->end, std::vector<loggp::Time>(2, (30 + 7 + 50 + 1200) * 1000));
+}
+
 TEST(Replay, ANonBlockingCollectiveOverlapsWithComputing) {
   const Events each{
       enter(), collective(CollectiveKind::allreduce, 0, -1, EventKind::start_collective, 4), leave(), compute(9000),

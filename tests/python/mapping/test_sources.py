@@ -140,7 +140,7 @@ def test_a_profile_tells_what_it_does_not_resolve(folder):
     source = traffic_from("p.jsonl")
     assert flows_of(source.traffic) == RING_FLOWS
     assert source.notes == (
-        "75 % of the bytes are in collectives; a profile does not tell who gets them, so they are left out",
+        "75 % of the bytes are in collectives; a profile does not tell who gets them, so they are left out: a folder of record --trace does",
         "a placement may make these slower: compare replays with --placement and without it first",
     )
     call["bytes"] = 2
@@ -254,7 +254,7 @@ def test_errors_of_lines_name_the_line(folder):
 
 def test_a_misspelt_kind_is_recognised(folder):
     rule = (
-        "the traffic must be a file, halo:16x16x16:27, file:PROGRAM, workload:NAME or a collective such as "
+        "the traffic must be a file, a trace, halo:16x16x16:27, file:PROGRAM, workload:NAME or a collective such as "
         "allgather:bruck:1KiB"
     )
     assert refusal("hallo:4x4:5") == f"{rule} (got 'hallo:4x4:5'); did you mean halo?"

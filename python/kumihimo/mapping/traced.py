@@ -1,0 +1,99 @@
+"""The traffic of a recorded program with what its collectives send, which a profile does not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumihimo import _collectives, _goal, _machine, _replay, _schedule, _topology, _traffic
+from kumihimo.predict.replay import choices, outcome, sources
+from kumihimo.predict.replay.choices import Call, Ground, Wished
+from kumihimo.predict.replay.trace import Trace
+from kumihimo.text.errors import BadInput, NotApplicable, wrong_value
+from kumihimo.text.quantities import counted
+
+SUFFIX = ".otf2"
+
+
+@dataclass(frozen=True)
+class TracedTraffic:
+    """`notes`: what a user should know of it."""
+
+    traffic: _traffic.Traffic
+    notes: tuple[str, ...]
+
+
+def is_trace(name: str) -> bool:
+    path = Path(name)
+    return name.startswith(sources.GOAL) or path.suffix == SUFFIX or path.is_dir()
+
+
+def traffic_of(name: str, wisdom: Path | None, job: _machine.Job | None) -> TracedTraffic:
+    """What each rank of a trace sends to each other. Its collectives are performed by a file of tune, else as the
+    MPI library of the recording does. Algorithms that are built on the nodes' places go along the network in any
+    placement, so that they are left out. `job`: where the ranks are to be placed.
+
+    Raises BadInput where nothing is left.
+    """
+    trace = sources.trace_of(name)
+    left_out: set[str] = set()
+    graphs = trace.graphs or performed(trace, Wished.read([], wisdom), job, left_out).graphs
+    builder = _traffic.Builder(graphs.ranks)
+    for rank in range(graphs.ranks):
+        builder.add_row(rank, *graphs.sends(rank))
+    told = f"left out, since they go along the network in any placement: {', '.join(sorted(left_out))}"
+    notes = [*([told] if left_out else []), *outcome.of_gaps(trace)]
+    try:
+        return TracedTraffic(builder.build(), tuple(notes))
+    except BadInput as error:
+        if not left_out:
+            raise BadInput(f"{name}: {error.problem}", error.advice) from None
+        rule = f"{name} must have messages that a placement changes"
+        raise wrong_value(rule, f"only {', '.join(sorted(left_out))}", "any order of the ranks serves") from None
+
+
+def performed(trace: Trace, wished: Wished, job: _machine.Job | None, left_out: set[str]) -> _replay.Program:
+    """`left_out` gets the names of the algorithms whose messages are left out."""
+    recording = trace.recording
+    assert recording is not None  # a GOAL file has graphs
+    space = job.rank_space if job is not None and job.rank_space.ranks == recording.ranks else None
+    ground = Ground(space, None if job is None else job.machine, trace.mpi)
+    chosen: list[tuple[_collectives.Variant, _collectives.Parameters, float] | None] = []
+    for call in [Call(*each) for each in recording.calls]:
+        named = wished.of(call, ground)
+        variant, parameters = named or (choices.usual(call, Ground(mpi=trace.mpi)), ground.parameters(call.bytes))
+        follows = named is not None and follows_network(variant, call, parameters, space)
+        if follows:
+            left_out.add(f"{call.collective} by {variant.name}")
+        chosen.append(None if follows else (variant, parameters, 0.0))
+    return _replay.program_of(recording, chosen, _goal.WorkRates())
+
+
+def follows_network(
+    variant: _collectives.Variant, call: Call, parameters: _collectives.Parameters, space: _topology.RankSpace | None
+) -> bool:
+    """Whether its messages depend on where the nodes are, and not on numbers of ranks alone. `space`: None where the
+    places of all ranks are not known before they are placed."""
+    if not call.of_all:
+        return False
+    collective = choices.collective_of(call)
+    try:
+        by_number = variant.build(collective, _topology.RankSpace.row(call.ranks), parameters)
+        return space is not None and flows_of(variant.build(collective, space, parameters)) != flows_of(by_number)
+    except NotApplicable:
+        return True
+
+
+def flows_of(schedule: _schedule.Schedule) -> list[Sequence[object]]:
+    """Of each rank; none: it moves no byte."""
+    try:
+        traffic = _traffic.of_programs(schedule)
+    except BadInput:
+        return []
+    return [traffic.row(rank) for rank in range(traffic.ranks)]
+
+
+def describe(name: str, traffic: _traffic.Traffic, wisdom: Path | None) -> str:
+    by = "" if wisdom is None else f", collectives by {wisdom}"
+    return f"trace of {counted(traffic.ranks, 'rank')} in {name}{by}"
