@@ -140,7 +140,8 @@ def test_a_profile_tells_what_it_does_not_resolve(folder):
     source = traffic_from("p.jsonl")
     assert flows_of(source.traffic) == RING_FLOWS
     assert source.notes == (
-        "75 % of the bytes are in collectives; a profile does not tell who gets them, so they are left out: a folder of record --trace does",
+        "75 % of the bytes are in collectives; a profile does not tell who gets them, so they are left out: a folder "
+        "of record --trace does",
         "a placement may make these slower: compare replays with --placement and without it first",
     )
     call["bytes"] = 2
