@@ -10,7 +10,8 @@ Then whole runs go by turns, in a new order in each round: plain, tuned, placed,
 run.
 `seconds` is the median of plain runs from MPI_Init to MPI_Finalize; `transfer` their share in which bytes move; each
 way's figure is the time that whole runs save, with its 95 % interval over the rounds. `predicted` is a replay of the
-recording on the testbed's machine file, over the plain runs; `effect` the time with choices over the plain time, by
+recording on the testbed's machine file, over the plain runs; `in MPI` the mean time of a rank in MPI by this replay,
+over that of the recorded run; `effect` the time with choices over the plain time, by
 replay and as measured. With --order the launcher starts the ranks on shuffled nodes, as a busy machine would, and
 `place` starts from there. --only leaves the other ways out, --keep copies recordings, choices and times into a folder.
 Programs that are not installed are left out, and the table says so. Run it on an idle machine, with Open MPI 4."""
@@ -27,7 +28,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 from kumihimo import _measure
 from kumihimo.text.errors import KumihimoError
@@ -122,7 +123,8 @@ def prepare(folder: Path) -> None:
 
 
 def table(asked: argparse.Namespace, folder: Path) -> None:
-    columns = ("program", "ranks", "seconds", "transfer", "tuned", "placed", "both", "kept", "predicted", "effect")
+    ways = ("tuned", "placed", "both")
+    columns = ("program", "ranks", "seconds", "transfer", *ways, "kept", "predicted", "in MPI", "effect")
     order = "" if asked.order is None else ", on shuffled nodes"
     print(f"\n## Programs on {asked.shape}, {asked.rate}{order}\n\n{row(*columns)}\n{row(*['---'] * len(columns))}")
     for name, each in PROGRAMS.items():
@@ -172,7 +174,8 @@ class BenchRow:
         gains = {way: _measure.compare(list(zip(times[way], times["plain"]))) for way in ways if way != "plain"}
         if self.asked.keep:
             self.keep(name, times)
-        predicted = {way: self.replayed(given) for way, given in ways.items()}
+        replays = {way: self.replayed(given) for way, given in ways.items()}
+        predicted = {way: replay["seconds"] for way, replay in replays.items()}
         effects = [f"{way} {predicted[way] / predicted['plain']:.2f} / {gains[way].ratio:.2f}" for way in gains]
         kept = sorted({tuned["candidates"][number]["collective"] for number in tuned["kept"]}) if tuned["kept"] else []
         shares = [saved(gains[way]) if way in gains else "" for way in ("tuned", "placed", "both")]
@@ -186,6 +189,7 @@ class BenchRow:
             ),
             "; ".join([*kept, *([placed] if placed else []), *([f"both {both}"] if both else [])]) or "nothing",
             f"{predicted['plain'] / plain:.2f}",
+            f"{replays['plain']['communication_seconds'] / self.seconds_in_mpi():.2f}",
             "; ".join(effects),
         )
 
@@ -221,7 +225,7 @@ class BenchRow:
             before = found["before"]
         if found["hop_bytes"] >= before["hop_bytes"]:
             return ""
-        if self.replayed(way) > WORTH * self.replayed(BenchWay(way.wisdom)):
+        if self.replayed(way)["seconds"] > WORTH * self.replayed(BenchWay(way.wisdom))["seconds"]:
             return ""
         links = found["link_bytes_max"] / before["link_bytes_max"]
         return f"hop-bytes {found['hop_bytes'] / before['hop_bytes']:.2f}, busiest link {links:.2f}"
@@ -239,13 +243,17 @@ class BenchRow:
         shutil.copytree(self.folder, to, dirs_exist_ok=True)
         (to / "times.json").write_text(json.dumps(times), encoding="utf-8")
 
-    def replayed(self, way: BenchWay) -> float:
-        """Seconds."""
+    def seconds_in_mpi(self) -> float:
+        """Of the recorded run, the mean of the ranks."""
+        _, *ranks = map(json.loads, self.profile.read_text(encoding="utf-8").splitlines())
+        return fmean(rank["mpi_seconds"] for rank in ranks)
+
+    def replayed(self, way: BenchWay) -> dict:
         words = ["replay", self.trace, "--model", "flow", "--json"]
         file = self.map_file(way.map)
         words += ["--placement", f"openmpi4:{self.folder / file}"] if file else []
         words += ["--wisdom", way.wisdom] if way.wisdom else []
-        return self.kumihimo(*words)["results"][0]["seconds"]
+        return self.kumihimo(*words)["results"][0]
 
     def kumihimo(self, *words: str | Path) -> dict:
         done = subprocess.run([KUMIHIMO, *words], capture_output=True, text=True, check=True, cwd=self.folder)
