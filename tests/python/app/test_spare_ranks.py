@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from waiting import PATIENCE
 
-from kumihimo.app import checkpoints
+from kumihimo.app import checkpoints, launches
 from kumihimo.processes import mpi
 from kumihimo.processes.launcher_environment import LaunchPlace
 from kumihimo.processes.package_files import program
@@ -222,6 +222,14 @@ def test_people_read_what_became_of_the_run() -> None:
     assert text == (
         "1 rank died; spare ranks took over, and 250 ms later the run went on from iteration 40; 7 iterations repeated"
     )
+
+
+def test_people_read_why_a_launch_has_no_result() -> None:
+    asked = checkpoints.parse("partner=5,spare=2", None)
+    assert launches.why_none(launches.AppRun(), None) == ("", "")
+    assert "while MPI started" in launches.why_none(launches.AppRun(), asked)[0]
+    why, advice = launches.why_none(launches.AppRun(about={"ranks": 4}), asked)
+    assert "loses the daemon (prted) of a node" in why and "restart from the files" in advice
 
 
 def test_people_read_that_a_simulated_loss_never_came() -> None:
