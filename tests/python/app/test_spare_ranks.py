@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -25,6 +26,7 @@ from kumihimo.text.errors import BadInput, Failed, NotApplicable
 PREFIX = Path(__file__).resolve().parents[3] / "build/mpi/openmpi-5"
 OPEN_MPI_5 = mpi.under_prefix("openmpi", PREFIX)
 RANKS = 3
+BROKEN_CALL = Path(__file__).with_name("broken_call.c")
 # Of a task, and iterations between two copies.
 CASES: dict[str, tuple[dict, int]] = {
     "himeno": ({"size": "24x24x24", "options": {"values": "varied", "sweeps": "300"}, "variant": "simd"}, 10),
@@ -50,7 +52,14 @@ def ranks_of(mark: str) -> dict[int, int]:
 
 
 def run(
-    name: str, place: Path, partner: int, spares: int, kills: dict[int, float], ranks: int = RANKS, **more: object
+    name: str,
+    place: Path,
+    partner: int,
+    spares: int,
+    kills: dict[int, float],
+    ranks: int = RANKS,
+    library: Path | None = None,
+    **more: object,
 ) -> dict:
     """The last result. `partner`: iterations between two copies. `kills`: seconds after the run has begun, by rank."""
     assert OPEN_MPI_5 is not None
@@ -60,7 +69,7 @@ def run(
         **{word: value for word, value in problem.items() if word != "variant"},
         "candidates": [{"variant": problem["variant"]}],
         "threads": 1,
-        "library": str(OPEN_MPI_5.library),
+        "library": str(library or OPEN_MPI_5.library),
         "checkpoints": {"partner": partner, "spares": spares, **more},
     }
     path = place / "task.json"
@@ -143,6 +152,23 @@ def long_run(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, every = CASES["himeno"]
     sweeps = {**problem, "options": {**problem["options"], "sweeps": "10000"}}
     monkeypatch.setitem(CASES, "himeno", (sweeps, every))
+
+
+@needs_open_mpi_5
+@pytest.mark.parametrize("call", ["allgather", "split"])
+def test_a_death_during_the_recovery_that_only_one_rank_is_told_of(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the death of a rank a spare one dies, in a collective call that fails on rank 0 and on no other."""
+    library = tmp_path / "libmpi-broken.so"
+    words = ["-shared", "-fPIC", f"-I{PREFIX}/include", BROKEN_CALL, "-o", library, f"-L{PREFIX}/lib", "-lmpi"]
+    subprocess.run(["gcc", *map(str, words), f"-Wl,-rpath,{PREFIX}/lib"], check=True)
+    whole = run("himeno", tmp_path, 5, 2, {}, library=library)
+    for name, value in {"BREAK": call, "BREAK_FIRST": 1, "BREAK_SECOND": RANKS + 1}.items():
+        monkeypatch.setenv(name, str(value))
+    result = run("himeno", tmp_path, 5, 2, {}, library=library)
+    assert bits_of(result) == bits_of(whole)
+    assert result["checkpoints"]["partner"]["deaths"] == 1
 
 
 @needs_open_mpi_5
