@@ -126,9 +126,18 @@ def run(
     start(task, resources, take)
     found.seconds = time.monotonic() - begin
     if not found.results:
-        why = "a rank may have died while MPI started" if checkpoints and checkpoints.spares else ""
-        raise failed(f"{PROGRAM} printed no result", why)
+        raise failed(f"{PROGRAM} printed no result", *why_none(found, checkpoints))
     return found
+
+
+def why_none(found: AppRun, checkpoints: CheckpointRequest | None) -> tuple[str, str]:
+    """Why a launch that ended without an error has no result, and what to do. It may have lost ranks."""
+    if not checkpoints or not checkpoints.spares:
+        return "", ""
+    if not found.about:
+        return "a rank may have died while MPI started", ""
+    lost = "mpirun of Open MPI ended the job, as it does when it loses the daemon (prted) of a node"
+    return lost, "spare ranks replace ranks, not nodes: add every=N to --checkpoint, and restart from the files"
 
 
 def is_again(result: dict, later: dict) -> bool:

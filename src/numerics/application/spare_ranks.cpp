@@ -57,6 +57,13 @@ class SparedRun {
     launched_.give_up(made.error());
   }
 
+  // After a call on the living ranks. A death may break it on some ranks only, and others may wait in it for those.
+  // All ranks must go on with the same agreement, and so either all or none of them leave.
+  void leave_unless_all(int code) {
+    if (code != 0) mpi::revoke_all();
+    if (!mpi::agree_of_living(living_, code == 0)) throw mpi::RankLost();
+  }
+
   // Those that live, and spare ones in the places of those that died.
   Status fill_places() {
     living_ = expected(mpi::living_ranks_of(living_));
@@ -65,7 +72,7 @@ class SparedRun {
     library_.call.Comm_rank(living_, &rank);
     std::vector<std::int64_t> place_of(static_cast<std::size_t>(ranks));
     const mpi::Handle type = library_.datatype(DataType::int64);
-    if (library_.call.Allgather(&place_, 1, type, place_of.data(), 1, type, living_) != 0) throw mpi::RankLost();
+    leave_unless_all(library_.call.Allgather(&place_, 1, type, place_of.data(), 1, type, living_));
     if (std::ranges::all_of(place_of, [](std::int64_t place) { return place == no_place; }))
       return said_by_first(
           rank, failed(fmt::format("all {} ranks of the run have died, so no copy of their states is left", places_),
@@ -92,7 +99,7 @@ class SparedRun {
     mpi::Handle own = 0;
     const bool is_spare = place_ == no_place;
     const int code = library_.call.Comm_split(living_, is_spare, static_cast<int>(place_), &own);
-    if (!mpi::agree_of_living(living_, code == 0)) throw mpi::RankLost(); // on all ranks
+    leave_unless_all(code);
     if (is_spare) return Nothing{};
     mpi::watch(own);
     const std::unique_ptr<mpi_job::MpiJob> job = expected(mpi_job::MpiJob::join(library_, own));

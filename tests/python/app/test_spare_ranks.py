@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 from waiting import PATIENCE
 
-from kumihimo.app import checkpoints
+from kumihimo.app import checkpoints, launches
 from kumihimo.processes import mpi
 from kumihimo.processes.launcher_environment import LaunchPlace
 from kumihimo.processes.package_files import program
@@ -25,6 +26,7 @@ from kumihimo.text.errors import BadInput, Failed, NotApplicable
 PREFIX = Path(__file__).resolve().parents[3] / "build/mpi/openmpi-5"
 OPEN_MPI_5 = mpi.under_prefix("openmpi", PREFIX)
 RANKS = 3
+BROKEN_CALL = Path(__file__).with_name("broken_call.c")
 # Of a task, and iterations between two copies.
 CASES: dict[str, tuple[dict, int]] = {
     "himeno": ({"size": "24x24x24", "options": {"values": "varied", "sweeps": "300"}, "variant": "simd"}, 10),
@@ -50,7 +52,14 @@ def ranks_of(mark: str) -> dict[int, int]:
 
 
 def run(
-    name: str, place: Path, partner: int, spares: int, kills: dict[int, float], ranks: int = RANKS, **more: object
+    name: str,
+    place: Path,
+    partner: int,
+    spares: int,
+    kills: dict[int, float],
+    ranks: int = RANKS,
+    library: Path | None = None,
+    **more: object,
 ) -> dict:
     """The last result. `partner`: iterations between two copies. `kills`: seconds after the run has begun, by rank."""
     assert OPEN_MPI_5 is not None
@@ -60,7 +69,7 @@ def run(
         **{word: value for word, value in problem.items() if word != "variant"},
         "candidates": [{"variant": problem["variant"]}],
         "threads": 1,
-        "library": str(OPEN_MPI_5.library),
+        "library": str(library or OPEN_MPI_5.library),
         "checkpoints": {"partner": partner, "spares": spares, **more},
     }
     path = place / "task.json"
@@ -146,6 +155,23 @@ def long_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_open_mpi_5
+@pytest.mark.parametrize("call", ["allgather", "split"])
+def test_a_death_during_the_recovery_that_only_one_rank_is_told_of(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the death of a rank a spare one dies, in a collective call that fails on rank 0 and on no other."""
+    library = tmp_path / "libmpi-broken.so"
+    words = ["-shared", "-fPIC", f"-I{PREFIX}/include", BROKEN_CALL, "-o", library, f"-L{PREFIX}/lib", "-lmpi"]
+    subprocess.run(["gcc", *map(str, words), f"-Wl,-rpath,{PREFIX}/lib"], check=True)
+    whole = run("himeno", tmp_path, 5, 2, {}, library=library)
+    for name, value in {"BREAK": call, "BREAK_FIRST": 1, "BREAK_SECOND": RANKS + 1}.items():
+        monkeypatch.setenv(name, str(value))
+    result = run("himeno", tmp_path, 5, 2, {}, library=library)
+    assert bits_of(result) == bits_of(whole)
+    assert result["checkpoints"]["partner"]["deaths"] == 1
+
+
+@needs_open_mpi_5
 def test_without_a_spare_rank_left_one_sentence_says_so(long_run: None, tmp_path: Path) -> None:
     seconds = run("himeno", tmp_path, 5, 1, {})["seconds"]
     deaths = {0: 0.1 * seconds, 1: 0.1 * seconds}
@@ -222,6 +248,14 @@ def test_people_read_what_became_of_the_run() -> None:
     assert text == (
         "1 rank died; spare ranks took over, and 250 ms later the run went on from iteration 40; 7 iterations repeated"
     )
+
+
+def test_people_read_why_a_launch_has_no_result() -> None:
+    asked = checkpoints.parse("partner=5,spare=2", None)
+    assert launches.why_none(launches.AppRun(), None) == ("", "")
+    assert "while MPI started" in launches.why_none(launches.AppRun(), asked)[0]
+    why, advice = launches.why_none(launches.AppRun(about={"ranks": 4}), asked)
+    assert "loses the daemon (prted) of a node" in why and "restart from the files" in advice
 
 
 def test_people_read_that_a_simulated_loss_never_came() -> None:
