@@ -27,7 +27,7 @@ from kumihimo.run import preload, preload_obstacles
 from kumihimo.run.profile import collectives
 from kumihimo.run.profile.collectives import Collectives
 from kumihimo.run.program_keys import key_of, name_of
-from kumihimo.testbed import counters, testbeds
+from kumihimo.testbed import counters, faults, testbeds
 from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.testbeds import Testbed
 from kumihimo.text import files
@@ -36,7 +36,7 @@ from kumihimo.text.quantities import counted, seconds_text, share_text
 from kumihimo.text.sizes import with_unit
 from kumihimo.tune import program as tuning_of
 from kumihimo.tune import wisdom
-from kumihimo.tune.journal import Journal
+from kumihimo.tune.journal import FAULTS, Journal
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.optimise import advice, page
 from kumihimo.tune.optimise.program_runs import JudgedRun, OptimisedProgram, check_repeats, difference, run, state_of
@@ -108,11 +108,14 @@ def command(
     )
     head = {"command": words, "metric": metric, "kumihimo": __version__, "check": [str(path) for path in check or ()]}
     head["links"] = os.environ.get(allocation.LINKS, "")  # of a testbed: another one shows other gains
+    head[FAULTS] = faults.in_force()
     head["program"] = state_of(Path(name_of(words)))  # one that was compiled again is recorded again
     if fresh:
         for name in ("runs.jsonl", "wisdom.json", "wisdom.json.state", "profile.jsonl"):
             (out / name).unlink(missing_ok=True)
     work.journal = Journal(out / "runs.jsonl", head)
+    if work.journal.replaced:
+        output.message(work.journal.replaced)
     interruption = progress.Interruption()
     with interruption, contextlib.closing(work.journal):
         work.whole()

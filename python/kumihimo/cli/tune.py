@@ -21,13 +21,14 @@ from kumihimo.run import wisdom_reading
 from kumihimo.run.preload import HANDED_ON
 from kumihimo.run.profile import collectives as collectives_of
 from kumihimo.run.profile.collectives import Collectives
+from kumihimo.testbed import faults
 from kumihimo.text import files
 from kumihimo.text.errors import Failed, KumihimoError, did_you_mean, not_applicable, wrong_value
 from kumihimo.text.sizes import parse_sizes
 from kumihimo.tune import library_report, program, rehearsal, targets, time_shares, tuner, wisdom
 from kumihimo.tune.bench import RealNodes
 from kumihimo.tune.foresight import ALWAYS_TRIED, TRIED_BEFORE_RUNS, Foresight
-from kumihimo.tune.journal import Journal
+from kumihimo.tune.journal import FAULTS, Journal
 from kumihimo.tune.launches import BudgetClock, Launches, on_this_machine
 from kumihimo.tune.mpi_library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.tune.other_cases import USUAL
@@ -494,11 +495,12 @@ def simulate(asked: TuneCommand, name: str, software: str | None, ranks: Ranks, 
 
 def measurement_conditions(environment: Mapping[str, str]) -> dict:
     """What else times depend on: how many processors processes may run on, settings of the MPI library, and which
-    kernels were tuned."""
+    kernels were tuned, and faults of a testbed."""
     settings = {name: environment[name] for name in sorted(environment) if name.startswith(SETTINGS)}
     kernels = wisdom.kernel_path()
     chosen = hashlib.sha256(kernels.read_bytes()).hexdigest()[:16] if kernels.is_file() else None
-    return {"processors_allowed": mpi.available_processors(), "settings": settings, "kernels": chosen}
+    conditions = {"processors_allowed": mpi.available_processors(), "settings": settings, "kernels": chosen}
+    return {**conditions, FAULTS: faults.in_force()}
 
 
 def notes_of(journal: Journal) -> list[str]:

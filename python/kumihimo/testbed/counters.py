@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo.testbed import link_reader
+from kumihimo.testbed import faults, link_reader
 from kumihimo.testbed.testbeds import Testbed
 from kumihimo.testbed.wiring import HEADERS
 from kumihimo.text import files
-from kumihimo.text.errors import wrong_value
+from kumihimo.text.errors import failed, wrong_value
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,12 @@ class LinkReading:
 
 
 def now(testbed: Testbed) -> LinkReading:
-    found = json.loads(testbed.inside_it([sys.executable, "-I", link_reader.__file__, *map(str, testbed.processes)]))
+    reader = [sys.executable, "-I", link_reader.__file__, *map(str, testbed.processes)]
+    try:
+        with faults.locked(testbed, fcntl.LOCK_SH):  # not of links that a command such as `kill` is changing
+            found = json.loads(testbed.inside_it(reader))
+    except FileNotFoundError:
+        raise failed(f"testbed {testbed.name} was removed") from None
     links = {link: LinkCount() for link in sorted(testbed.wiring.ends)}
     return LinkReading(found["seconds"], links | {int(link): LinkCount(*row) for link, row in found["links"].items()})
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from kumihimo.processes import launch_lines
-from kumihimo.testbed import launchers, machine_file
+from kumihimo.testbed import launchers, machine_file, testbeds
 from kumihimo.testbed import wiring as wires
 from kumihimo.testbed.testbeds import Testbed
 from kumihimo.testbed.wiring import Wiring
@@ -56,6 +56,13 @@ def recorded(testbed: Testbed) -> FaultRecord:
         {run: {int(node): ranks for node, ranks in of.items()} for run, of in found["lost"].items()},
         set(found["outlived"]),
     )
+
+
+def in_force() -> list[str]:
+    """A line for each fault of the testbed in which this process runs, by which measurements of two states of its
+    network are told apart; none outside."""
+    testbed = testbeds.here()
+    return lines(testbed, recorded(testbed)) if testbed else []
 
 
 def settled(testbed: Testbed) -> FaultRecord:

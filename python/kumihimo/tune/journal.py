@@ -19,6 +19,7 @@ from kumihimo.text.errors import failed
 from kumihimo.text.odd_bytes import to_json
 
 VERSION = 1
+FAULTS = "faults"  # of a head: those of a testbed
 
 
 class Journal:
@@ -81,9 +82,7 @@ class Journal:
             self._file.seek(0)
             lines = [] if fresh else list(read(self._file.readall()))
         if lines and lines[0] != self._head:
-            self.replaced = (
-                "earlier measurements are ignored: another machine, MPI library, its settings or version of Kumihimo"
-            )
+            self.replaced = f"earlier measurements are ignored: {difference(lines[0], self._head)}"
             lines = []
         for line in lines[1:]:
             with contextlib.suppress(KeyError, TypeError, AttributeError):  # of another form
@@ -111,6 +110,14 @@ class Journal:
             with files.while_writing(self._path):
                 while line:
                     line = line[self._file.write(line) :]
+
+
+def difference(before: dict, now: dict) -> str:
+    """Why measurements under one head do not count under another."""
+    if {**before, FAULTS: None} == {**now, FAULTS: None}:
+        then, today = (", ".join(map(str, head.get(FAULTS) or ["none"])) for head in (before, now))
+        return f"the testbed had other faults then ({then}) than now ({today})"
+    return "another machine, MPI library, its settings, program or version of Kumihimo"
 
 
 def read(data: bytes) -> Iterable[dict]:

@@ -8,6 +8,7 @@
 #include "mpi/own_place.hpp"
 #include "mpi_transport/open_transport.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,7 +47,8 @@ Result<transport::Reduction> reduction_of(const Collective& collective) {
 } // namespace
 
 Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, const Agreed& agreed)
-    : library_(library), handle_(handle), timeout_seconds_(agreed.timeout_seconds), cache_(agreed.cache) {
+    : library_(library), handle_(handle), is_first_of_job_(agreed.world_rank == 0),
+      timeout_seconds_(agreed.timeout_seconds), cache_(agreed.cache) {
   std::int32_t ranks = 1;
   library.call.Comm_rank(handle, &rank_);
   library.call.Comm_size(handle, &ranks);
@@ -278,7 +280,7 @@ Communicator::Answer Communicator::recent_plan(const Collective& collective, con
   if (found == recent.end()) {
     Result<std::unique_ptr<plan::Plan>> made = make_one(collective, choice, false);
     if (!made && made.error().kind == Error::Kind::failed) return made.error();
-    if (!made) return Reason::no_plan;
+    if (!made) return note_misfit(collective, choice, made.error()), Reason::no_plan;
     if (recent.size() == CommunicatorResources::most_recent) recent.erase(recent.begin());
     found = recent.emplace(recent.end(), key, std::move(*made));
   }
@@ -385,7 +387,19 @@ Communicator::Both Communicator::make_both(Collective collective, const WisdomCh
     else if (!error)
       error = attempted([&] { return made.error(); }, &out_of_memory);
   }
+  if (error) note_misfit(collective, choice, *error);
   return both;
+}
+
+// All ranks of the communicator find it, and one of the job tells it.
+void Communicator::note_misfit(const Collective& collective, const WisdomChoice& choice, const Error& error) {
+  if (!is_first_of_job_ || !note_.empty() || error.kind == Error::Kind::failed) return;
+  const auto sentence = [&] {
+    return fmt::format("the MPI library runs {}, since {} does not fit a call of {} bytes on {} ranks: {}",
+                       name_of(collective.kind), choice.variant->name, collective.bytes().value, ranks(),
+                       error.sentence());
+  };
+  attempted([&] { return note_ = sentence(), true; }, [] { return false; });
 }
 
 } // namespace kumihimo::interpose

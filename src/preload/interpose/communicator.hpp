@@ -130,6 +130,8 @@ class Communicator {
   Answer recent_plan(const Collective& collective, const plan::CallKey& key, const WisdomChoice& choice);
   Result<std::unique_ptr<plan::Plan>> make_one(const Collective& collective, const WisdomChoice& choice, bool asks);
   Both make_both(Collective collective, const WisdomChoice& choice, bool asks, std::optional<Error>& error);
+  // Keeps for the user why a chosen algorithm does not fit a call, if nothing else is to be said.
+  void note_misfit(const Collective& collective, const WisdomChoice& choice, const Error& error);
   void keep(Collective collective, const WisdomChoice& choice, Both made);
   Reason why_not() const { return ranks() == 1 ? Reason::empty : lost_ ? Reason::lost : Reason::disagreement; }
   std::int32_t least(std::int32_t mine) const; // of all ranks'; 0 on failure
@@ -140,6 +142,7 @@ class Communicator {
 
   const mpi::Library& library_;
   mpi::Handle handle_;
+  const bool is_first_of_job_; // rank 0 of the job
   std::int32_t rank_ = 0;
   std::int64_t number_ = 0;
   RankSpace space_;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
+import sys
 from math import prod
 from pathlib import Path
 
@@ -64,6 +65,22 @@ def test_a_slow_link_is_mended_by_cutting_and_healing_it_and_a_cut_one_by_slowin
     assert (status()["cut_links"], len(status()["slow_links"])) == ([], 2)
     right("slow", "0-1", "100Mbit/s")  # that of --rate
     assert status()["slow_links"] == []
+
+
+def test_measurements_within_a_testbed_know_its_faults():
+    """tune and optimise keep them in their journals."""
+    right("up", "3")
+    asked = "from kumihimo.cli import tune; print(tune.measurement_conditions({})['faults'])"
+
+    def of_tune() -> str:
+        return right("run", "--", sys.executable, "-c", asked).strip()
+
+    assert of_tune() == "[]"
+    right("slow", "0-1", "5Mbit/s")
+    right("cut", "1-2")
+    assert of_tune() == "['node1-node2 is cut', 'node0-node1 has 5 Mbit/s']"
+    right("heal")
+    assert of_tune() == "[]"
 
 
 def test_pairs_of_nodes_are_those_whose_routes_cross_a_cut_link():

@@ -51,6 +51,16 @@ def test_every_truncated_state_is_read_as_far_as_it_is_whole(journal, tmp_path):
         assert journal(HEAD).recall("survey", {"bytes": 32}) == {"seconds": 3.0}
 
 
+def test_measurements_of_a_testbed_with_other_faults_do_not_count(journal):
+    cut, sound = ({**HEAD, "faults": faults} for faults in (["node0-node1 is cut"], []))
+    journal(cut).keep("survey", [({"bytes": 8}, {"seconds": 1.5})])
+    assert journal(cut).known == 1
+    healed = journal(sound)
+    told = "earlier measurements are ignored: the testbed had other faults then (node0-node1 is cut) than now (none)"
+    assert (healed.known, healed.replaced) == (0, told)
+    assert "another machine" in journal({**cut, "mpi": "other"}).replaced
+
+
 @pytest.mark.parametrize("text", ["", "not JSON\n", "[]\n", json.dumps({"kumihimo_tuning": 1, "machine": "other"})])
 def test_of_something_else_it_begins_anew(journal, tmp_path, text):
     (tmp_path / "state").write_text(text)
