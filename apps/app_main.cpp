@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -103,6 +104,7 @@ int main(int argc, char** argv) {
     return std::fputs("usage: kumihimo-app list | shares NAME SIZE | TASK, for several ranks under mpirun\n", stderr),
            2;
   if (std::string(argv[1]) == "list") return list();
+  std::signal(SIGXFSZ, SIG_IGN); // a file beyond the limit of its size (ulimit -f) is an error of write, not the end
   std::unique_ptr<mpi_job::MpiJob> job;
   try {
     return run(argv[1], job);

@@ -16,6 +16,7 @@ A TOML file has a table for each thing that it asserts something of:
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -74,7 +75,11 @@ class PerformanceAssert:
     origin: str = "the program"
 
     def on(self, subject: str, name: str, origin: str) -> PerformanceAssert:
-        return replace(self, subject=subject, name=name, origin=origin)
+        """BadInput: the subject never has what it is about."""
+        found = replace(self, subject=subject, name=name, origin=origin)
+        if subject in (REGION, CALL, SITE):
+            check_recorded(found)
+        return found
 
 
 def parse_all(text: str) -> list[PerformanceAssert]:
@@ -143,6 +148,19 @@ def check(found: PerformanceAssert, scale: str | None, has_work: bool, has_roof:
         raise wrong_value("`of` and a rate stand behind a share alone", text)
 
 
+def check_recorded(found: PerformanceAssert) -> None:
+    """What a recording has of regions, functions and call sites: seconds and waiting, of regions the share of MPI."""
+    text = f"`{found.text}`"
+    if found.quantity == RATE and not found.work:
+        rule = f"the rate of a {found.subject} needs the bytes or operations of one passage on one rank"
+        raise wrong_value(rule, text, "add bytes = 1e9, or write `bytes 1e9 rate >= ...` in the code")
+    if found.quantity == RATIO or found.of in (LIBRARY, BOUND):
+        what = RATIO if found.quantity == RATIO else f"of {found.of}"
+        raise wrong_value(f"`{what}` stands under [row.NAME], for results of bench and app", text)
+    if found.quantity == MPI and found.subject != REGION:
+        raise wrong_value(f"all of a {found.subject} is MPI, so that `mpi` says nothing of it", text, "leave it out")
+
+
 def share_of(judge: str | None, text: str) -> float:
     """`the median`, `95 % of passages`, `all passages`; without one the median."""
     if judge is None or re.fullmatch(r"(?:the )?median", judge.strip()):
@@ -168,18 +186,20 @@ def read(path: Path) -> AssertFile:
     text = files.read_text(path, "a file of asserts")
     tables = tables_of(text, path)
     known = (*SUBJECTS, "references")
+    place = FilePlaces(path, text)
     for key in tables:
         if key not in known:
-            raise wrong_value(f"{path}: a table must be one of {', '.join(known)}", key, did_you_mean(key, known))
+            rule = f"{place.of(key)}a table must be one of {', '.join(known)}"
+            raise wrong_value(rule, key, did_you_mean(key, known))
     references = tables.get("references", {})
-    for key, value in table(references, f"{path}: references").items():
+    for key, value in table(references, f"{place.of('references')}references").items():
         if key not in FILES or not isinstance(value, str):
-            rule = f"{path}: references must name files by {', '.join(FILES)}"
+            rule = f"{place.of('references', key)}references must name files by {', '.join(FILES)}"
             raise wrong_value(rule, f"{key} = {value!r}", did_you_mean(key, FILES) if key not in FILES else "")
     found: list[PerformanceAssert] = []
     for subject, content in tables.items():
         if subject != "references":
-            found += of_subject(subject, content, path)
+            found += of_subject(subject, content, place)
     if not found:
         raise wrong_value(f"{path} must assert something", "no table of asserts", "add [whole] or [region.NAME]")
     return AssertFile(found, {key: path.parent / value for key, value in references.items()})
@@ -192,12 +212,50 @@ def tables_of(text: str, path: Path) -> dict:
         raise wrong_value(f"{path} must be TOML", error, "docs/guides/keep-a-program-fast.md shows the form") from None
 
 
-def of_subject(subject: str, content: object, path: Path) -> Iterator[PerformanceAssert]:
-    whole = table(content, f"{path}: {subject}")
+@dataclass(frozen=True)
+class FilePlaces:
+    """Where the tables and keys of a TOML file are."""
+
+    path: Path
+    text: str
+
+    def of(self, *keys: str) -> str:
+        """`asserts.toml:7: ` of the key, else of its table; without the line where it is not found."""
+        line = self.line_of(keys) or self.line_of(keys[:-1])
+        return f"{self.path}:{line}: " if line else f"{self.path}: "
+
+    def line_of(self, keys: Sequence[str]) -> int:
+        """From 1; 0: none. Headers and keys on lines of their own are found, as people write them."""
+        inside: tuple[str, ...] = ()
+        for number, line in enumerate(self.text.splitlines(), 1):
+            line = line.strip()
+            with contextlib.suppress(ValueError):
+                if line.startswith("["):
+                    inside = path_to_leaf(read_toml(line))
+                    at = inside
+                else:
+                    name, _, value = line.partition("=")
+                    at = (*inside, *path_to_leaf(read_toml(f"{name} = 0"))) if value else ()
+                if keys and at[: len(keys)] == tuple(keys):
+                    return number
+        return 0
+
+
+def path_to_leaf(tables: object) -> tuple[str, ...]:
+    """The keys of nested tables of one key each."""
+    if not isinstance(tables, dict) or not tables:
+        return ()
+    ((key, content),) = tables.items()
+    return (key, *path_to_leaf(content))
+
+
+def of_subject(subject: str, content: object, place: FilePlaces) -> Iterator[PerformanceAssert]:
+    whole = table(content, f"{place.of(subject)}{subject}")
     named = {"": whole} if subject == WHOLE else whole
     for name, keys in named.items():
-        where = f"{path}: {subject}.{name}" if name else f"{path}: {subject}"
-        yield from (each.on(subject, name, where) for each in of_table(table(keys, where), where))
+        inside = (subject, name) if name else (subject,)
+        table(keys, f"{place.of(*inside)}{'.'.join(inside)}")
+        yield from of_table(keys, inside, place)
 
 
 def table(content: object, where: str) -> dict:
@@ -206,23 +264,26 @@ def table(content: object, where: str) -> dict:
     return content
 
 
-def of_table(keys: Mapping[str, object], where: str) -> Iterator[PerformanceAssert]:
+def of_table(keys: Mapping[str, object], inside: Sequence[str], place: FilePlaces) -> Iterator[PerformanceAssert]:
     """`bytes = 1e9`, `share = ">= 0.5 of triad"`: the texts of kumihimo.h, key by key."""
+    name = ".".join(inside)
     known = (*QUANTITIES, *WORK, "judge")
     for key in keys:
         if key not in known:
-            raise wrong_value(f"{where}: a key must be one of {', '.join(known)}", key, did_you_mean(key, known))
-    judge = f" in {keys['judge']}" if "judge" in keys else ""
+            rule = f"{place.of(*inside, key)}{name}: a key must be one of {', '.join(known)}"
+            raise wrong_value(rule, key, did_you_mean(key, known))
     asserted = [key for key in keys if key in QUANTITIES]
     if not asserted:
-        raise wrong_value(f"{where} must assert something", "no " + ", ".join(QUANTITIES))
-    with errors_at(where):
-        for key in asserted:
+        raise wrong_value(f"{place.of(*inside)}{name} must assert something", "no " + ", ".join(QUANTITIES))
+    for key in asserted:
+        where = f"{place.of(*inside, key)}{name}"
+        with errors_at(where):
             for text in keys[key] if isinstance(keys[key], list) else [keys[key]]:
                 if not isinstance(text, str):
                     raise wrong_value(f"{key} must be a text with its sign", repr(text), f'write {key} = "<= 0.5"')
-                work = work_of(key, text, keys)
-                yield parse(f"{work}{key} {text}" + ("" if " in " in text else judge))
+                judge = "" if " in " in text or "judge" not in keys else f" in {keys['judge']}"
+                found = parse(f"{work_of(key, text, keys)}{key} {text}{judge}")
+                yield found.on(inside[0], ".".join(inside[1:]), where)
 
 
 def work_of(key: str, text: str, keys: Mapping[str, object]) -> str:

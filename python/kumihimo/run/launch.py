@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -30,6 +31,7 @@ from kumihimo.text.errors import Failed, OutOfTime, failed, wrong_value
 # In the environment of every process of a job, so that all of them are found wherever the launcher put them.
 JOB = "KUMIHIMO_JOB"
 LAST_SECONDS = 10.0  # for what has closed its output to end
+FILES_OF_LIBRARIES = 64 << 20  # bytes: larger than those that MPI libraries make for themselves
 MOST_PER_PROCESSOR = 64  # processes; more of them take minutes to start, or all memory
 
 
@@ -124,7 +126,15 @@ def job_failure(ranks: int, name: str, found: str, ended_before: int) -> Failed:
     if ended_for_memory() > ended_before:
         lack = "the system killed a process when memory ran out"
         return failed(f"{ranks} processes of {name} need more memory", lack, "give a smaller --bytes or fewer ranks")
-    return failed(f"{ranks} processes of {name} failed", found)
+    return failed(f"{ranks} processes of {name} failed", found, advice_on_files())
+
+
+def advice_on_files() -> str:
+    """If files may have so few bytes that an MPI library cannot make its own."""
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit == resource.RLIM_INFINITY or limit >= FILES_OF_LIBRARIES:
+        return ""
+    return "raise the limit of a file's size (ulimit -f), which the MPI library's own files may exceed"
 
 
 def ended(process: subprocess.Popen, seconds: float) -> bool:

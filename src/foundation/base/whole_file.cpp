@@ -27,6 +27,7 @@ std::string_view advice_for(int error) {
   case ENOENT: return "make its folder first, or name another file";
   case ENOSPC:
   case EDQUOT: return "make space, or name a file on another disk";
+  case EFBIG: return "raise the limit of a file's size (ulimit -f)";
   case EACCES:
   case EPERM:
   case EROFS: return "name a file that you can write, in a folder that you can write to";

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -88,6 +89,7 @@ int run(const char* path, std::unique_ptr<MpiJob>& job) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return std::fputs("usage: kumihimo-bench-driver TASK, under mpirun\n", stderr), 2;
+  std::signal(SIGXFSZ, SIG_IGN); // a file beyond the limit of its size (ulimit -f) is an error of write, not the end
   std::unique_ptr<MpiJob> job;
   try {
     return run(argv[1], job);

@@ -28,6 +28,7 @@ std::string_view advice_for(int error) {
   switch (error) {
   case ENOSPC: return "make space, or save less often to a larger file system";
   case EDQUOT: return "remove files, or ask for a larger quota";
+  case EFBIG: return "raise the limit of a file's size (ulimit -f)";
   case EACCES:
   case EPERM:
   case EROFS: return "name a folder that you can write to";

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from kumihimo.app import checkpoints
 from kumihimo.text.errors import BadInput
 
+COMMAND = Path(sys.executable).parent / "kumihimo"
 BAD_STORAGE = Path(__file__).parents[1] / "storage" / "bad_storage.c"
 ON_ONE = ("--threads", "1", "--triad", "9", "--peak", "9", "--json")
 METHODS = ("cg", "chronopoulos_gear", "gropp", "pipelined", "s_step")
@@ -255,6 +257,16 @@ def test_a_full_disk_is_one_sentence_and_the_state_before_is_whole(kumihimo, tmp
     assert ended.code == 1 and "No space left on device" in ended.err, ended.err
     again = found_of(kumihimo("app", *words, "--restart", "state"))
     assert again["checkpoints"]["restarted_from"] >= 8 and answer_of(again) == whole
+
+
+def test_a_limit_of_a_files_size_is_one_sentence(kumihimo, tmp_path: Path) -> None:
+    words = (COMMAND, "app", *HIMENO, "--variant", "simd", *ON_ONE)
+    limited = ("prlimit", "--fsize=4096", *words, "--checkpoint", f"every=8,folder={tmp_path / 'state'}")
+    ended = subprocess.run(limited, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    sentence = "himeno-0.0 was not saved: File too large; raise the limit of a file's size (ulimit -f)"
+    assert ended.stderr.count("\n") == 1 and sentence in ended.stderr, ended.stderr
+    assert list((tmp_path / "state").iterdir()) == []
 
 
 def test_the_variant_of_auto_is_the_saved_one(kumihimo) -> None:

@@ -193,6 +193,18 @@ def test_bad_storage_is_one_sentence(kumihimo, here, bad_storage, fault, asked, 
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.parametrize("api", ["posix", "mpiio"])
+def test_a_limit_of_a_files_size_is_one_sentence(here, api):
+    asked = ("--parts", "bandwidth", "--block", "128MiB", "--layout", "each", "--api", api)
+    words = (COMMAND, "bench", "files", here, *SMALL, *asked)
+    done = subprocess.run(["prlimit", f"--fsize={64 << 20}", *words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and done.stdout == ""
+    sentence = r"cannot be written at byte \d+: File too large; raise the limit of a file's size \(ulimit -f\)"
+    said = [line for line in done.stderr.splitlines() if "measuring" not in line]
+    assert len(said) == 1 and re.search(sentence, said[0]), done.stderr
+    assert list(here.iterdir()) == []
+
+
 def test_without_o_direct_there_is_no_roof_but_all_else(kumihimo, here, bad_storage):
     bad = {"LD_PRELOAD": str(bad_storage), "BAD_STORAGE_AT": str(here), "BAD_STORAGE": "no-direct:0"}
     ended = kumihimo("bench", "files", str(here), *SMALL, "--parts", "bandwidth", env={**os.environ, **bad})

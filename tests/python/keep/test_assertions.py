@@ -122,6 +122,17 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ("[references]\nearlyer = 'a'\n[whole]\nseconds = '<= 1'", "did you mean earlier?"),
         ("[references]\nearlier = 1\n[whole]\nseconds = '<= 1'", "references must name files"),
         ("[whole", "must be TOML"),
+        ("[whole]\nseconds = '<= 1'\n\n[region.solve]\nrate = '>= 1e9'", "toml:5: region.solve: the rate of a region"),
+        ("[call.MPI_Send]\nrate = '>= 1e9'", "toml:2: call.MPI_Send: the rate of a call needs the bytes"),
+        ("[site.'a.c:4']\nmpi = '<= 0.1'", "toml:2: site.a.c:4: all of a site is MPI"),
+        ("[region.solve]\nratio = '<= 1.1'", "`ratio` stands under [row.NAME]"),
+        ("[region.solve]\nseconds = '<= 1 of library'", "`of library` stands under [row.NAME]"),
+        ("[region.solve]\nshare = '>= 0.5 of bound'", "`of bound` stands under [row.NAME]"),
+        ("[region]\nsolve.seconds = '<= 1'\nsolve.second = '<= 1'", "toml:3: region.solve: a key must be"),
+        ("[region.'a b']\nseconds = [\n  '<= 1',\n  '<= x',\n]", "toml:2: region.a b: an assert must be"),
+        ("[whole]\nseconds = '<= 1'\n[cal.MPI_Send]\nseconds = '<= 1'", "toml:3: a table must be one of"),
+        ("[references]\ngolden = 'a'\nroof = 'b'\n[whole]\nseconds = '<= 1'", "toml:3: references must name"),
+        ("[region.solve]\nseconds = '<= 1'\n[region.solve]\nseconds = '<= 1'", "must be TOML"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, text: str, word: str) -> None:

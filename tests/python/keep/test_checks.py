@@ -106,9 +106,9 @@ def test_a_prediction_may_be_of_the_only_thing_it_predicts(tmp_path: Path) -> No
         ("call", "MPI_Bcast", "seconds <= 1", "there are MPI_Allreduce"),
         ("region", "solve", "seconds <= 1 of earlier", 'write earlier = "FILE.json" under [references]'),
         ("region", "solve", "bytes 1 share >= 1 of triad", "write roofs ="),
-        ("region", "solve", "ratio <= 1", "ratio is not known of region solve"),
-        ("region", "solve", "seconds <= 1 of library", "of results of bench and app alone"),
-        ("region", "solve", "rate >= 1e9", "region solve has no rate of its own"),
+        ("whole", "", "ratio <= 1", "ratio is not known of the whole run"),
+        ("whole", "", "seconds <= 1 of library", "of results of bench and app alone"),
+        ("whole", "", "rate >= 1e9", "the whole run has no rate of its own"),
     ],
 )
 def test_what_cannot_be_judged_is_unreadable(subject: str, name: str, text: str, word: str) -> None:
