@@ -29,8 +29,14 @@ namespace {
 
 thread_local std::string last_error;
 
+// KUMIHIMO_FFT_FAILED, KUMIHIMO_FFT_BAD_INPUT, KUMIHIMO_FFT_NOT_APPLICABLE.
 int complain(const Error& error) {
   last_error = error.sentence();
+  switch (error.kind) {
+  case Error::Kind::bad_input: return 2;
+  case Error::Kind::not_applicable: return 3;
+  case Error::Kind::failed: return 1;
+  }
   return 1;
 }
 

@@ -182,7 +182,7 @@ std::string exchange_text(const ChosenExchange& chosen) {
 Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const FftProblem problem = TRY(problem_of(request, runtime.ranks()));
   const FftVariant& variant = application::variant_of(request.candidate, variants());
-  if (Status s = check_exchange(variant, problem); !s) return s.error();
+  if (Status s = check_exchange(variant, request.candidate.parameters, problem); !s) return s.error();
   TransformWay way = way_of(variant, request.candidate.parameters, problem);
   if (way.bands_at_once > problem.bands)
     return not_applicable(fmt::format("{} bands at once need as many bands", way.bands_at_once),

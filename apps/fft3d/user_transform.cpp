@@ -117,7 +117,7 @@ Result<ReadRequest> read_request(const UserRequest& request, const Processes& pr
   asked.options["bands"] = std::to_string(request.bands);
   asked.options["kind"] = request.kind == GridKind::real ? "real" : "complex";
   read.problem = TRY(problem_of(asked, processes.ranks()));
-  if (Status s = check_exchange(*read.variant, read.problem); !s) return s.error();
+  if (Status s = check_exchange(*read.variant, parameters, read.problem); !s) return s.error();
   read.way = way_of(*read.variant, parameters, read.problem);
   read.way.bands_at_once = std::min(read.way.bands_at_once, request.bands);
   return read;

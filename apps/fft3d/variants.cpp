@@ -92,7 +92,14 @@ constexpr FftVariant rows[] = {
 
 std::span<const FftVariant> variants() { return rows; }
 
-Status check_exchange(const FftVariant& variant, const FftProblem& problem) {
+Status check_exchange(const FftVariant& variant, const ParameterValues& parameters, const FftProblem& problem) {
+  const auto is_given = [&](const char* name) {
+    const auto found = parameters.find(name);
+    return found != parameters.end() && found->second > 0;
+  };
+  if (is_given("throttle") && is_given("send_window") && is_given("receive_window"))
+    return not_applicable("throttle has no effect beside send_window and receive_window", {}, // auto skips it
+                          "leave one of them out");
   const bool has_own = variant.is_golden || variant.kind == window || variant.kind == library;
   if (!has_own || problem.exchange == automatic_exchange) return Nothing{};
   return not_applicable(std::string(variant.name) + " has no messages of an alltoall of the registry",

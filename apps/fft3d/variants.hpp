@@ -16,8 +16,9 @@ struct FftVariant : VariantDescription {
 };
 
 std::span<const FftVariant> variants();
-// Error (not_applicable): an exchange was asked for, and the variant has no messages of an alltoall of the registry.
-Status check_exchange(const FftVariant& variant, const FftProblem& problem);
+// Errors (not_applicable): an exchange was asked for, and the variant has no messages of an alltoall of the registry;
+// `throttle` beside both windows.
+Status check_exchange(const FftVariant& variant, const ParameterValues& parameters, const FftProblem& problem);
 // With the candidate's parameters, and what the user asked for.
 distributed_fft::TransformWay way_of(const FftVariant& variant, const ParameterValues& parameters,
                                      const FftProblem& problem);

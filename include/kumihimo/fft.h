@@ -19,7 +19,7 @@
    frequencies 0 to nz / 2 along z; the others are their conjugates. A complex number is two doubles: double _Complex,
    fftw_complex, std::complex<double>.
 
-   Functions that return an int return 0, or 1 after an error; kumihimo_fft_error() says which. Create, forward,
+   Functions that return an int return 0, or a code of an error; kumihimo_fft_error() then has a sentence. Create, forward,
    backward and destroy are collective. After an error of create the plan is NULL; after one of forward or backward,
    destroy is the only call for it. FFTW's time limit for plans (fftw_set_timelimit) is of the whole process: create
    sets it, and leaves none. */
@@ -36,6 +36,11 @@ extern "C" {
 
 typedef struct kumihimo_fft kumihimo_fft; /* a plan */
 
+enum {
+  KUMIHIMO_FFT_FAILED = 1,        /* the machine or a library failed */
+  KUMIHIMO_FFT_BAD_INPUT = 2,     /* a value is wrong */
+  KUMIHIMO_FFT_NOT_APPLICABLE = 3 /* a variant does not fit the case */
+};
 enum { KUMIHIMO_FFT_COMPLEX = 0, KUMIHIMO_FFT_REAL = 1 };  /* numbers of the grid */
 enum { KUMIHIMO_FFT_GRID = 0, KUMIHIMO_FFT_SPECTRUM = 1 }; /* sides of the transform */
 

@@ -1,6 +1,7 @@
 #include "cases.hpp"
 
 #include "collectives/named_neighbours.hpp"
+#include "collectives/patterns/exchange_windows.hpp"
 
 #include <fmt/format.h>
 
@@ -52,6 +53,7 @@ class Sampler {
     c.problem.arithmetic.apply_to(collective);
     c.problem.seed = below(1'000'000);
     for (const Variant::Parameter& p : variant_.parameters) choose(*p.parameter, collective, c.parameters);
+    if (c.parameters.send_window && c.parameters.receive_window) c.parameters.throttle.reset(); // all three are refused
     return c;
   }
 
@@ -73,7 +75,9 @@ class Sampler {
   void choose(const ParameterDeclaration& declared, const Collective& collective, Parameters& p) {
     if (&declared == &parameter::segment_bytes) return choose_segments(collective, p);
     const bool graph = collective.neighbours && !collective.neighbours->is_cartesian();
-    if (below(2) == 0 || (&declared == &parameter::throttle && graph)) return;
+    const bool of_windows = std::ranges::any_of(
+        window_parameters(), [&](const Variant::Parameter& window) { return window.parameter == &declared; });
+    if (below(2) == 0 || (of_windows && graph)) return;
     const auto all = Registry::standard().variants(collective.kind);
     if (const auto* number = std::get_if<ParameterDeclaration::Number>(&declared.value))
       p.** number = std::min(declared.min + static_cast<std::int64_t>(below(6)), declared.max);

@@ -33,6 +33,10 @@ std::vector<Subject> subjects(const RankSpace& space, std::int64_t count) {
     if (c.neighbours && space.has_shape()) { // among them neighbours on both sides of one rank
       s = v.build(*with_neighbours(c, *named_neighbours("cart:" + space.shape().text(), c.ranks)), space, {});
       list.push_back({std::string(name_of(v.kind)) + " " + v.name + " of the shape", *s});
+      Parameters windows;
+      windows.send_window = 2, windows.receive_window = 3;
+      s = v.build(*with_neighbours(c, *named_neighbours("cart:" + space.shape().text(), c.ranks)), space, windows);
+      list.push_back({std::string(name_of(v.kind)) + " " + v.name + " of the shape in windows", *s});
     }
     if (v.kind->irregular == Counts::Known::uniform) continue;
     s = v.build(*with_counts(c, *spread_counts("random:3", c)), space, {});

@@ -204,6 +204,9 @@ def check_fits(asked: FftQuestion, settings: dict[str, str]) -> None:
         refused += [*WINDOWS, "group", "wire"]
     if asked.variant != "overlapped":
         refused.append("pieces")
+    if len(asked.windows) == len(WINDOWS):
+        rule = "throttle has no effect beside send_window and receive_window"
+        raise not_applicable(rule, None, "leave one of them out")
     for name in refused:
         if name in settings:
             raise not_applicable(f"{asked.variant} takes no {name}", settings[name], "leave it out")

@@ -452,10 +452,6 @@ def brief_search(problem: AppProblem, every: Sequence[AppCandidate], resources: 
         else:
             output.message("the run is too short for more launches: the first candidate that fits runs")
 
-    # Else the first launch takes a moment, or finds that the file is wrong.
-    if resources.ranks > 1 and not problem.file:
-        cost = "a short launch, and then at most a quarter of the run's time"
-        output.message(f"choosing among {len(every)} candidates takes {cost} (--no-tune: nothing is measured)")
     with display(problem, len(every)) as on_object:
         search = brief_choice.BriefSearch(problem, every, resources, shares_of(problem), on_object, say)
         found = search.choose()

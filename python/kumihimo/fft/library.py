@@ -7,11 +7,13 @@ from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache
 
 from kumihimo.processes import package_files
-from kumihimo.text.errors import Failed, failed
+from kumihimo.text.errors import BadInput, Failed, NotApplicable, failed
 
 NAME = "kumihimo_fft"
 COMPLEX, REAL = 0, 1
 GRID, SPECTRUM = 0, 1
+
+ERRORS = {1: Failed, 2: BadInput, 3: NotApplicable}
 
 ARGUMENTS = {
     "create_at": (c_void_p, c_size_t, POINTER(c_int64), c_int64, c_int, c_char_p, POINTER(c_void_p)),
@@ -41,6 +43,6 @@ def opened() -> ctypes.CDLL:
 
 
 def call(name: str, *arguments: object) -> None:
-    """A function that returns whether it failed. Raises its sentence."""
-    if getattr(opened(), f"{NAME}_{name}")(*arguments):
-        raise Failed(opened().kumihimo_fft_error().decode())
+    """A function that returns 0, or the code of an error. Raises its sentence."""
+    if code := getattr(opened(), f"{NAME}_{name}")(*arguments):
+        raise ERRORS[code](opened().kumihimo_fft_error().decode())

@@ -1,4 +1,5 @@
 // Windows of sends and receives: how many of each are under way, and what waits for what.
+#include "collectives/named_neighbours.hpp"
 #include "collectives/registry.hpp"
 #include "program/round_graph.hpp"
 
@@ -104,6 +105,47 @@ TEST(ExchangeWindows, PairwiseTakesNone) {
   p.send_window = 2;
   const Variant& v = **Registry::standard().find(CollectiveKind::alltoall, "pairwise");
   EXPECT_FALSE(v.build(make_collective(CollectiveKind::alltoall, 4, 3), RankSpace::row(4), p).ok());
+}
+
+TEST(ExchangeWindows, AThrottleBesideBothIsRefused) {
+  Parameters p;
+  p.throttle = p.send_window = p.receive_window = 2;
+  const Variant& v = **Registry::standard().find(CollectiveKind::alltoall, "linear");
+  const Result<Schedule> s = v.build(make_collective(CollectiveKind::alltoall, 4, 3), RankSpace::row(4), p);
+  ASSERT_FALSE(s.ok());
+  EXPECT_EQ(s.error().sentence(),
+            "throttle has no effect beside send_window and receive_window; leave one of them out");
+}
+
+// Shifts of axes take the place of distances: on a mesh, ranks at its ends have fewer of them.
+TEST(ExchangeWindows, LimitShiftsOfNeighboursToo) {
+  for (const CollectiveKind kind : {CollectiveKind::neighbor_alltoall, CollectiveKind::neighbor_allgather}) {
+    Collective c = make_collective(kind, 12, 3);
+    c.neighbours = *named_neighbours("cart:3x4m", 12);
+    const Variant& direct = **Registry::standard().find(kind, "direct");
+    for (const std::int64_t sends : {1, 2, 3, 100})
+      for (const std::int64_t receives : {1, 3, 100}) {
+        Parameters p;
+        p.send_window = sends, p.receive_window = receives;
+        const Schedule s = *direct.build(c, RankSpace::row(12), p);
+        for (std::int32_t rank = 0; rank < 12; ++rank) {
+          const Program program = s.program(Rank{rank});
+          const auto graph = *round_graph(program.lanes[0], 1000);
+          std::int64_t messages = 0;
+          for (const RoundGraph::Vertex& vertex : graph.vertices) {
+            if (!vertex.round) continue;
+            const auto count = [&](bool (Step::*is)() const) {
+              return std::ranges::count_if(vertex.round->steps, [&](const Step& step) { return (step.*is)(); });
+            };
+            EXPECT_LE(count(&Step::sends), sends);
+            EXPECT_LE(count(&Step::receives), receives);
+            EXPECT_TRUE(std::min(sends, receives) >= 4 || count(&Step::sends) * count(&Step::receives) == 0);
+            messages += count(&Step::sends) + count(&Step::receives);
+          }
+          EXPECT_EQ(messages, rank % 4 == 0 || rank % 4 == 3 ? 6 : 8);
+        }
+      }
+  }
 }
 
 } // namespace

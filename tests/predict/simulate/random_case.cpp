@@ -148,6 +148,7 @@ Parameters RandomCases::parameters(const Variant& variant) {
     if (known.parameter == &parameter::radix && one_in(2)) p.radix = between(2, 6);
     if (known.parameter == &parameter::overlap && one_in(2)) p.overlap = true;
   }
+  if (p.send_window && p.receive_window) p.throttle.reset(); // the three exclude each other
   return p;
 }
 

@@ -297,6 +297,10 @@ def test_what_no_ft_is_is_one_sentence(kumihimo, words: tuple[str, ...], error: 
         ),
         (("--variant", "derived", "--set", "exchange=bruck"), "derived has no messages of an alltoall of the registry"),
         (("--set", "pieces=2"), "fused takes no pieces (got 2); leave it out"),
+        (
+            ("--set", "throttle=4", "--set", "send_window=2", "--set", "receive_window=1"),
+            "throttle has no effect beside send_window and receive_window; leave one of them out",
+        ),
         (("--variant", "packed", "--set", "cutoff=sphere"), "columns of a sphere go straight into messages"),
         (
             ("--set", "cutoff=ball"),

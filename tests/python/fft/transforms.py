@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from kumihimo import KumihimoError
+from kumihimo import BadInput, KumihimoError, NotApplicable
 from kumihimo.fft import PFFT
 
 comm = MPI.COMM_WORLD
@@ -34,10 +34,10 @@ def compare(fft: PFFT, whole: np.ndarray, way: str, rounding: float = 0) -> None
     assert np.abs(fft.backward(spectrum, normalize=True) - grid).max(initial=0) < 1e-13 + rounding, way
 
 
-def sentence(work) -> str:
+def sentence(work, kind: type[KumihimoError] = KumihimoError) -> str:
     try:
         work()
-    except KumihimoError as error:
+    except kind as error:
         return str(error)
     return "no error"
 
@@ -91,8 +91,12 @@ assert sentence(lambda: PFFT(None, (4, 4, 4))) == "comm must be a communicator o
 assert sentence(lambda: PFFT(MPI.COMM_NULL, (4, 4, 4))) == "comm must be a communicator of mpi4py (got MPI.COMM_NULL)"
 assert "grid must be rows and columns of ranks" in sentence(lambda: PFFT(comm, (4, 4, 4), grid=(3, 5)))
 assert "options of a transform are variant, " in sentence(lambda: PFFT(comm, (4, 4, 4), varaint="window"))
-assert "variant must be one of auto, packed, fused" in sentence(lambda: PFFT(comm, (4, 4, 4), variant="golden"))
-assert "at_once must be a number from 1 to " in sentence(lambda: PFFT(comm, (4, 4, 4), at_once=0))
+wrong = "variant must be one of auto, packed, fused"
+assert wrong in sentence(lambda: PFFT(comm, (4, 4, 4), variant="golden"), BadInput)
+assert "at_once must be a number from 1 to " in sentence(lambda: PFFT(comm, (4, 4, 4), at_once=0), BadInput)
+windows = {"variant": "fused", "throttle": 4, "send_window": 2, "receive_window": 1}
+no_effect = "throttle has no effect beside send_window and receive_window; leave one of them out"
+assert sentence(lambda: PFFT(comm, (4, 4, 4), **windows), NotApplicable) == no_effect
 assert sentence(lambda: PFFT(comm, (4, 4, 4), planning=-1)) == "planning must be seconds from 0 to 600 (got '-1')"
 assert "wire must be one of float64, float32" in sentence(lambda: PFFT(comm, (4, 4, 4), wire="float16"))
 assert "of variant=fused are at_once, block, group, receive_window, send_window, throttle, threads, " in sentence(
@@ -108,7 +112,7 @@ for path in ("", " ", "a b"):
 assert sentence(lambda: PFFT(comm, (4096,) * 3)).endswith("; use a smaller grid, fewer bands or more nodes")
 if comm.size > 1:
     without = "window has no messages of an alltoall of the registry (got exchange=linear); leave exchange out"
-    assert sentence(lambda: PFFT(comm, (4, 4, 4), variant="window", exchange="linear")) == without
+    assert sentence(lambda: PFFT(comm, (4, 4, 4), variant="window", exchange="linear"), NotApplicable) == without
 both_ways.destroy()
 assert sentence(lambda: both_ways.forward(np.zeros(shape))) == "the plan is destroyed; make another one"
 left = PFFT(comm, (4, 4, 4), planning=0)  # ends with the program
