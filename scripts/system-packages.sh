@@ -127,6 +127,8 @@ packages_of_slurm() {
   for row in munge=munged slurmctld=slurmctld slurmd=slurmd slurm-client=srun; do
     PATH=$PATH:/usr/sbin:/sbin has "${row#*=}" || need "${row%%=*}"
   done
+  # Debian 12 has it among Slurm's plugins, later releases in a package of its own.
+  compgen -G '/usr/lib/*/slurm-wlm/mpi_pmix*.so' >/dev/null || want slurm-wlm-mpi-plugins
 }
 
 packages_of_lint() { :; }
@@ -163,6 +165,7 @@ names() {
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
     [lammps]="lammps (the unmodified program of the demo and the placement benchmark)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [scotch]="scotch (gmap, a peer of the placement benchmark)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)" [python3-otf2]="python3-otf2 (traces in OTF2)" [python3-six]="python3-six (for python3-otf2)"
     [libcoarrays-openmpi-dev]="libcoarrays-openmpi-dev (caf, coarrays of bench pgas)" [libcoarrays-mpich-dev]="libcoarrays-mpich-dev (likewise over MPICH)"
+    [slurm-wlm-mpi-plugins]="slurm-wlm-mpi-plugins (srun --mpi=pmix)"
     [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -21,6 +22,9 @@ import named_nodes
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 CPUS = 4  # that the node claims to have
+# Open MPI's files of shared memory have the names of host, user and job number. Two Slurms on this machine, both with a
+# node1, get different numbers of jobs (FirstJobId).
+JOB_NUMBERS = 60_000_000  # Slurm's own most is 67,043,328
 CONFIGURATION = """
 ClusterName=kumihimo
 SlurmctldHost={host}(127.0.0.1)
@@ -46,6 +50,7 @@ JobAcctGatherType=jobacct_gather/none
 JobRequeue=1
 ReturnToService=2
 SchedulerParameters=sched_interval=1,bf_interval=1
+FirstJobId={first_job}
 {topology}
 {nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
@@ -79,11 +84,17 @@ def on(name: str, pmix: Path) -> list[str]:
 
 
 def free_ports(number: int) -> list[int]:
+    """Below the ports of outgoing connections (ip_local_port_range), which may be taken before slurmd opens them."""
+    found: list[int] = []
     with contextlib.ExitStack() as open_sockets:
-        sockets = [open_sockets.enter_context(socket.socket()) for _ in range(number)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+        for port in random.sample(range(20000, 32768), 2000):
+            each = open_sockets.enter_context(socket.socket())
+            with contextlib.suppress(OSError):
+                each.bind(("127.0.0.1", port))
+                found.append(port)
+            if len(found) == number:
+                return found
+    raise RuntimeError(f"no {number} free ports from 20000 to 32767")
 
 
 @contextlib.contextmanager
@@ -107,6 +118,7 @@ def running(folder: Path, nodes: Sequence[str] = (), topology: str = "") -> Iter
             host=host,
             user="root",
             control_port=control_port,
+            first_job=random.randrange(1, JOB_NUMBERS),
             topology="TopologyPlugin=topology/tree" if topology else "",
             nodes="\n".join(of_nodes),
         ),
@@ -155,7 +167,7 @@ def running(folder: Path, nodes: Sequence[str] = (), topology: str = "") -> Iter
                 daemon.wait()
 
 
-def wait_until(holds, daemons: list[subprocess.Popen], seconds: float = 15) -> None:
+def wait_until(holds, daemons: list[subprocess.Popen], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline or any(daemon.poll() is not None for daemon in daemons):
@@ -164,12 +176,9 @@ def wait_until(holds, daemons: list[subprocess.Popen], seconds: float = 15) -> N
 
 
 def are_idle(environment: dict[str, str], nodes: int) -> bool:
-    done = subprocess.run(
-        ["sinfo", "--noheader", "--Node", "--format=%t"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=20,
-    )
+    words = ["sinfo", "--noheader", "--Node", "--format=%t"]
+    try:
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    except subprocess.TimeoutExpired:  # the machine is busy
+        return False
     return done.stdout.split() == ["idle"] * nodes

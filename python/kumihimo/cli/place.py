@@ -71,8 +71,8 @@ def command(
     ) = None,
     given: option(
         "--allocation WHAT",
-        "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8. They are the places of --shape in "
-        "row-major order if the machine has no node names.",
+        "Hosts: env (Slurm, Flux, PBS, LSF), a hostfile or a list: node[001-004]:8. They are the places of --shape "
+        "in row-major order if the machine has no node names.",
         group=NETWORK,
     ) = None,
     within_node: option(

@@ -1,26 +1,30 @@
 """The hosts that a scheduler gave a job, and the ranks of each. Read from the variables of Slurm, PBS and LSF, from
-hostfiles of Open MPI and Hydra, and from host lists."""
+`flux hostlist`, from hostfiles of Open MPI and Hydra, and from host lists."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo import _machine, _placement, _topology
+from kumihimo.processes import child_output
 from kumihimo.text import files
-from kumihimo.text.errors import missing, wrong_value
+from kumihimo.text.errors import failed, missing, wrong_value
 
 ENVIRONMENT = "env"
 SHAPE, HOSTS = "KUMIHIMO_SHAPE", "KUMIHIMO_HOSTS"  # src/network/topology/place_in_shape.hpp
 MACHINE = "KUMIHIMO_MACHINE"  # its file: for `place`, `simulate` and `replay` where --machine names no other
 LINKS = "KUMIHIMO_TESTBED_LINKS"  # what the links of a testbed are: measurements are for one kind
-VARIABLES = ("SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", HOSTS)
+FLUX = "FLUX_URI"  # of the Flux instance that a job runs in: `flux hostlist` prints its hosts
+VARIABLES = (FLUX, "SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", HOSTS)
 KNOWN = f"{', '.join(VARIABLES[:-1])} or {VARIABLES[-1]}"
 MOST_RANKS_OF_A_HOST = 2**20
 LARGEST_FILE = 64 << 20
+SECONDS_OF_FLUX = 60  # that a broker may take to answer
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ def of_environment(environment: Mapping[str, str]) -> Allocation:
     """The allocation of the testbed that this runs in, or of the scheduler whose job this is."""
     if environment.get(HOSTS):
         return of_hostfile(_file(environment[HOSTS]), f"{HOSTS}={environment[HOSTS]}")
+    if environment.get(FLUX):  # also in a job of Slurm, of whose nodes this instance may have a part
+        return of_flux(_flux_hostlist(environment))
     nodes = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST")
     if nodes:
         return of_slurm(nodes, environment.get("SLURM_TASKS_PER_NODE") or environment.get("SLURM_STEP_TASKS_PER_NODE"))
@@ -88,6 +94,27 @@ def of_slurm(nodes: str, tasks: str | None) -> Allocation:
             f"SLURM_TASKS_PER_NODE must count the tasks of {len(hosts)} nodes", f"{tasks}, {len(ranks)} nodes"
         )
     return _made(hosts, ranks, where)
+
+
+def of_flux(text: str) -> Allocation:
+    """What `flux hostlist` prints: `node[1-4,7]`. A host named twice has two ranks."""
+    found = Counter(_machine.parse_host_list(text.strip()))
+    return _made(found, found.values(), f"the output of flux hostlist, '{text.strip()}',")
+
+
+def _flux_hostlist(environment: Mapping[str, str]) -> str:
+    flux = shutil.which("flux", path=environment.get("PATH"))
+    if flux is None:
+        raise failed(f"flux is not in PATH, but {FLUX} is set", "", "add its folder to PATH, or give a host list")
+    try:
+        done = child_output.run([flux, "hostlist"], seconds=SECONDS_OF_FLUX, env=dict(environment))
+    except child_output.TimedOut:
+        reason = f"no answer after {SECONDS_OF_FLUX} s"
+    else:
+        if done.returncode == 0:
+            return done.stdout
+        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    raise failed("flux hostlist failed", reason, "give the hosts as a list: node[1-4,7]:8")
 
 
 def of_node_file(text: str, where: str) -> Allocation:

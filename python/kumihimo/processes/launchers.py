@@ -125,25 +125,31 @@ def of(path: Path, family: str) -> RankLauncher:
 
 @dataclass(frozen=True)
 class LauncherChoice:
-    """The launcher by the user's words: `srun --mpi=pmix`. `scheduler`: None for the MPI library's own."""
+    """The launcher by the user's words: `srun --mpi=pmix`. `scheduler`: None for the MPI library's own. `file`: its
+    path where the words begin with one, as in `/opt/slurm/bin/srun --mpi=pmix`."""
 
     scheduler: RankLauncher | None
     options: tuple[str, ...] = ()
+    file: Path | None = None
 
     def path(self, own: Path) -> Path:
         """The launcher's file; `own`: that of the MPI library's launcher."""
+        if self.file is not None:
+            if shutil.which(self.file) is None:
+                raise failed(f"the launcher {self.file} is no program that can be started", "", "correct its path")
+            return self.file.absolute()
         if self.scheduler is None:
             return own
         found = shutil.which(self.scheduler.name)
         if found is None:
-            advice = "use mpirun as the launcher, or run this command on a node of the cluster"
+            advice = "give the path of its file, use mpirun, or run this command on a node of the cluster"
             raise failed(f"{self.scheduler.name} is not in PATH", "", advice)
         return Path(found)
 
 
 def chosen(text: str | None, where: str = "--launcher") -> LauncherChoice:
     """`text`: a launcher with its options; None: what KUMIHIMO_LAUNCHER says, or else the MPI library's own. `mpirun`
-    and `mpiexec` are both the library's own launcher, whatever its file is called."""
+    and `mpiexec` are both the library's own launcher, whatever its file is called; with a path they are that file."""
     if text is None:
         text, where = os.environ.get(VARIABLE, ""), VARIABLE
         if not text.strip():
@@ -152,11 +158,12 @@ def chosen(text: str | None, where: str = "--launcher") -> LauncherChoice:
         name, *options = shlex.split(text) or [""]
     except ValueError as error:
         raise wrong_value(f"{where} must be a launcher with its options", f"'{text}' ({error})") from None
-    row = next((row for row in ROWS if row.name == name), None)
+    path = Path(name) if "/" in name else None
+    row = next((row for row in ROWS if row.name == (path.name if path else name)), None)
     if row is None:
         rule = f"{where} must begin with {', '.join(NAMES[:-1])} or {NAMES[-1]}"
         raise wrong_value(rule, f"'{text}'", did_you_mean(name, NAMES, f"write it as in {where}='srun --mpi=pmix'"))
-    return LauncherChoice(row if row.of_scheduler else None, tuple(options))
+    return LauncherChoice(row if row.of_scheduler else None, tuple(options), path)
 
 
 def to_each_program(options: Sequence[str], arguments: Sequence[str]) -> list[str]:

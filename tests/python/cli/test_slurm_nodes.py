@@ -70,16 +70,27 @@ def cluster(slurm, tmp_path, monkeypatch):
     return tmp_path
 
 
+# Open MPI 4.1 over Slurm's PMIx: about one start in 40 on a busy machine, also of a C program without Kumihimo. A rank
+# that waits in the first fence of MPI_Init gets a message of a rank that has left MPI_Init. mca_btl_tcp has no handler
+# for it yet and calls a null pointer. Such starts are repeated.
+NO_HANDLER = re.compile(
+    r"Signal: Segmentation fault.*\n.*\n.*Failing at address: \(nil\)\n.*libc\.so.*\n.*End of error"
+)
+
+
 def ran(folder: Path, line: str, code: int = 0, seconds: float = 120) -> subprocess.CompletedProcess:
-    done = subprocess.run(
-        ["sh", "-c", line],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE * seconds,
-    )
+    for left in (2, 1, 0):
+        done = subprocess.run(
+            ["sh", "-c", line],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE * seconds,
+        )
+        if done.returncode == code or not left or NO_HANDLER.search(done.stdout + done.stderr) is None:
+            break
     assert done.returncode == code, f"{line}\n{done.stdout}{done.stderr}"
     return done
 

@@ -13,7 +13,7 @@ from kumihimo.network.placement import Wanted
 from kumihimo.predict import simulation
 from kumihimo.processes import allocation
 from kumihimo.processes.allocation import Allocation
-from kumihimo.text.errors import BadInput
+from kumihimo.text.errors import BadInput, Failed
 
 OPENMPI = """# made by hand
 node001 slots=4 max_slots=8
@@ -48,6 +48,36 @@ def test_node_files_of_pbs_and_lsf(tmp_path, variable):
     path = tmp_path / "nodes"
     path.write_text(PBS)
     assert allocation.of_environment({variable: str(path)}) == Allocation(("n1.cluster", "n2.cluster"), (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("node[1-4,7]\n", {"node1": 1, "node2": 1, "node3": 1, "node4": 1, "node7": 1}),
+        ("fluke[3,6-7,10],login\n", {"fluke3": 1, "fluke6": 1, "fluke7": 1, "fluke10": 1, "login": 1}),
+        ("tux[01-02],tux[01-02]\n", {"tux01": 2, "tux02": 2}),  # two brokers on a host
+    ],
+)
+def test_hosts_of_flux(tmp_path, said, expected):
+    """Also of an instance in a part of a job of Slurm."""
+    environment = stand_in_of_flux(tmp_path, f"echo '{said}'", SLURM_JOB_NODELIST="others[1-9]")
+    found = allocation.read("env", environment)
+    assert dict(zip(found.hosts, found.ranks)) == expected
+
+
+def stand_in_of_flux(folder, script, **variables):
+    """Takes `flux hostlist` alone."""
+    (folder / "flux").write_text(f'#!/bin/sh\n[ "$*" = hostlist ] || exit 9\n{script}\n', encoding="utf-8")
+    (folder / "flux").chmod(0o755)
+    return {"FLUX_URI": "local:///run/flux/local", "PATH": f"{folder}:/usr/bin:/bin", **variables}
+
+
+def test_a_flux_that_does_not_answer_is_one_sentence(tmp_path):
+    environment = stand_in_of_flux(tmp_path, "echo 'flux-hostlist: ERROR: no broker' >&2; exit 1")
+    with pytest.raises(Failed, match=r"flux hostlist failed.*no broker.*; give the hosts as a list"):
+        allocation.read("env", environment)
+    with pytest.raises(Failed, match="flux is not in PATH, but FLUX_URI is set"):
+        allocation.read("env", {**environment, "PATH": "/nowhere"})
 
 
 def test_a_testbed_in_a_job_goes_before_the_job(tmp_path):

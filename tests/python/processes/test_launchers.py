@@ -107,6 +107,27 @@ def test_the_choice_by_an_option_or_the_environment(monkeypatch, tmp_path):
         launchers.chosen(None).path(own)
 
 
+def test_a_launcher_by_its_path(monkeypatch, tmp_path):
+    """Of a module that is not loaded, or of another installation than the first one in PATH."""
+    for name in ("srun", "mpirun", "flux"):
+        (tmp_path / name).write_text("#!/bin/sh\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", "/nowhere")
+    own = Path("/opt/bin/mpiexec.hydra")
+    monkeypatch.setenv(launchers.VARIABLE, f"'{tmp_path}/srun' --mpi=pmix")
+    chosen = launchers.chosen(None)
+    assert (chosen.path(own), chosen.scheduler, chosen.options) == (tmp_path / "srun", launchers.SRUN, ("--mpi=pmix",))
+    assert launchers.chosen(f"{tmp_path}/mpirun").path(own) == tmp_path / "mpirun"
+    assert launchers.of(launchers.chosen(f"{tmp_path}/flux").path(own), "mpich") is launchers.FLUX
+    monkeypatch.chdir(tmp_path.parent)
+    assert launchers.chosen(f"{tmp_path.name}/srun").path(own) == tmp_path / "srun", "the ranks may start elsewhere"
+    (tmp_path / "srun").chmod(0o644)
+    with pytest.raises(Failed, match=r"srun is no program that can be started; correct its path"):
+        chosen.path(own)
+    with pytest.raises(BadInput, match="must begin with mpirun, mpiexec, srun or flux"):
+        launchers.chosen(f"{tmp_path}/ssh")
+
+
 @pytest.mark.parametrize(("text", "found"), [("ssh", "got 'ssh'"), ("srun '", "No closing quotation"), ("", "got ''")])
 def test_other_launchers_are_refused(text, found):
     with pytest.raises(BadInput, match="must be") as caught:
