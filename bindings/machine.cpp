@@ -81,13 +81,14 @@ void bind_machine(nb::module_& m) {
       .def_prop_ro(
           "library_collectives",
           [](const Machine& machine) {
-            std::vector<std::tuple<std::string, std::int64_t, std::int64_t, double>> rows;
+            std::vector<std::tuple<std::string, std::int32_t, std::int32_t, std::int64_t, double>> rows;
             if (machine.library_collectives)
               for (const LibraryCollectives::Row& row : machine.library_collectives->rows)
-                rows.emplace_back(row.collective, row.ranks, row.bytes, row.time.value);
+                rows.emplace_back(row.collective, row.ranks, row.nodes, row.bytes, row.time.value);
             return rows;
           },
-          "Collective, ranks, bytes and seconds of the MPI library's own calls; empty: nobody has measured them.")
+          "Collective, ranks, nodes, bytes and seconds of the MPI library's own calls; empty: nobody has measured "
+          "them.")
       .def_ro("summary", &Machine::summary)
       .def_prop_ro("family", [](const Machine& machine) { return name_of(machine.family); })
       .def_ro("shape", &Machine::shape)

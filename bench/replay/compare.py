@@ -4,7 +4,8 @@
     bench/replay/compare.py [--machine FILE] [--ranks 2,4] [--launches 5] [--part totals|effects] [--mpi openmpi]
 
 totals    each program runs without the recorder and with it, by turns. A replay predicts the time from MPI_Init to
-          MPI_Finalize. The table has the median of the predictions beside the median of the runs without the recorder.
+          MPI_Finalize. The table has the median of the predictions beside the median of the runs without the recorder:
+          with the measured times of the MPI library's own collectives, and of the same traces by messages alone.
 effects   the halo program, dominated by its allreduce, with the algorithms that Open MPI is told to take, by turns; and
           one recording of it, replayed with the same algorithms.
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -46,7 +48,7 @@ def main() -> None:
     asked = arguments()
     with tempfile.TemporaryDirectory(prefix="kumihimo-replay-") as place:
         folder = Path(place)
-        machine = asked.machine or measured(folder, asked.mpi)
+        machine = (asked.machine or measured(folder, asked.mpi)).resolve()
         built(folder, asked.mpi)
         os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
         if asked.part in (None, "totals"):
@@ -126,23 +128,38 @@ def replayed(trace: Path, machine: Path, algorithm: str | None = None) -> dict:
     return json.loads(done.stdout)["results"][0]
 
 
+def without_collectives(machine: Path, folder: Path) -> Path:
+    """The machine file without [library_collectives]."""
+    text = machine.read_text(encoding="utf-8")
+    file = folder / "messages.toml"
+    file.write_text(re.sub(r"^\[library_collectives\]\n(?:(?!\[)[^\n]*\n)*", "", text, flags=re.M), encoding="utf-8")
+    return file
+
+
 def totals(asked: argparse.Namespace, machine: Path, folder: Path) -> None:
-    print("| program | ranks | measured, ms | range | recorded, ms | predicted, ms | predicted / measured | launches |")
-    print("|---|---:|---:|---|---:|---:|---:|---:|", flush=True)
+    print(
+        "| program | ranks | measured, ms | range | recorded, ms | predicted, ms | predicted / measured "
+        "| by messages alone | launches |"
+    )
+    print("|---|---:|---:|---|---:|---:|---:|---:|---:|", flush=True)
+    messages = without_collectives(machine, folder)
     os.chdir(folder)
     for ranks in asked.ranks:
         for case in cases(folder, ranks):
             if asked.program and asked.program not in case.name:
                 continue
-            plain, kept, predicted = [], [], []
+            plain, kept, predicted, by_messages = [], [], [], []
             for _ in range(asked.launches):
                 plain.append(once(case, ranks, asked.mpi, folder))
-                found = replayed(recorded(case, ranks, asked.mpi, folder), machine)
+                trace = recorded(case, ranks, asked.mpi, folder)
+                found = replayed(trace, machine)
                 predicted.append(found["seconds"])
+                by_messages.append(replayed(trace, messages)["seconds"])
                 kept.append(found["recorded_seconds"])
             middle, guess = statistics.median(plain), statistics.median(predicted)
             span = f"{1e3 * min(plain):.1f} to {1e3 * max(plain):.1f}"
-            found = f"{1e3 * statistics.median(kept):.1f} | {1e3 * guess:.1f} | {guess / middle:.2f}"
+            alone = statistics.median(by_messages) / middle
+            found = f"{1e3 * statistics.median(kept):.1f} | {1e3 * guess:.1f} | {guess / middle:.2f} | {alone:.2f}"
             row = f"| {case.name} | {ranks} | {1e3 * middle:.1f} | {span} | {found} | {asked.launches} |"
             print(row, flush=True)
     print()

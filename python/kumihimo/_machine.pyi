@@ -49,9 +49,9 @@ class Machine:
     def name(self) -> str: ...
 
     @property
-    def library_collectives(self) -> list[tuple[str, int, int, float]]:
+    def library_collectives(self) -> list[tuple[str, int, int, int, float]]:
         """
-        Collective, ranks, bytes and seconds of the MPI library's own calls; empty: nobody has measured them.
+        Collective, ranks, nodes, bytes and seconds of the MPI library's own calls; empty: nobody has measured them.
         """
 
     @property

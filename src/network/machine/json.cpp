@@ -68,8 +68,11 @@ void add_tofu(const Machine& machine, Json& json) {
 Json collectives_of(const LibraryCollectives& collectives) {
   Json json = {{"source", collectives.source}, {"rows", Json::array()}};
   for (const LibraryCollectives::Row& row : collectives.rows)
-    json["rows"].push_back(
-        {{"collective", row.collective}, {"ranks", row.ranks}, {"bytes", row.bytes}, {"seconds", row.time.value}});
+    json["rows"].push_back({{"collective", row.collective},
+                            {"ranks", row.ranks},
+                            {"nodes", row.nodes},
+                            {"bytes", row.bytes},
+                            {"seconds", row.time.value}});
   return json;
 }
 

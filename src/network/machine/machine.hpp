@@ -232,12 +232,13 @@ struct PredictionErrors {
   double correlation_in_class = 0, correlation = 0;
 };
 
-// How long the MPI library's own collectives take, as measured on so many ranks of the machine. A replay takes these
-// times for calls of the same ranks, between lengths on a line of their logarithms.
+// How long the MPI library's own collectives take, as measured on so many ranks on so many nodes of the machine. A
+// replay takes these times for calls of as many ranks on as many nodes, between lengths on a line of their logarithms.
 struct LibraryCollectives {
   struct Row {
     std::string collective;
-    std::int64_t ranks = 1, bytes = 0; // of the vector or block; 0: of a barrier
+    std::int32_t ranks = 1, nodes = 1; // 1 <= nodes <= ranks
+    std::int64_t bytes = 0;            // of the vector or block; 0: of a barrier
     Seconds time;                      // above 0
   };
   std::string source;

@@ -137,12 +137,8 @@ void SoftwareStateReader::check_keys(const TomlReader::SectionKeys& sections, st
 
 // rows = [{ algorithms = "trees", lengths = "short", times = 24, low = 0.85, high = 1.3 }]
 void read_prediction_errors(TomlReader& in, const toml::table& root, Machine& machine) {
-  const toml::node* section = root.get("prediction_errors");
-  if (!section) return;
-  const toml::table* table = section->as_table();
-  if (!table)
-    return in.fail(TomlReader::line_of(*section), "prediction_errors",
-                   wrong_value("must be a section", TomlReader::described(*section), "write [prediction_errors]"));
+  const toml::table* table = in.section_of(root, "prediction_errors");
+  if (!table) return;
   PredictionErrors errors;
   errors.source = in.text(*table, "source", "prediction_errors.source", "\"from which times\"");
   const auto number = [&](const toml::table& of, std::string_view key, auto& value, std::string_view example) {
@@ -185,15 +181,7 @@ void read_prediction_errors(TomlReader& in, const toml::table& root, Machine& ma
                           fmt::format("write one of {}", fmt::join(known, ", "))));
     return name;
   };
-  const toml::array* rows = table->get("rows") ? table->get("rows")->as_array() : nullptr;
-  if (!rows && !in.error())
-    return in.miss(TomlReader::line_of(*table), "prediction_errors.rows",
-                   "write rows = [{ algorithms = \"all\", ... }]");
-  for (std::size_t i = 0; i < (rows ? rows->size() : 0) && !in.error(); ++i) {
-    const toml::table* row = (*rows)[i].as_table();
-    if (!row)
-      return in.fail(TomlReader::line_of((*rows)[i]), "prediction_errors.rows",
-                     wrong_value("must be tables", TomlReader::described((*rows)[i])));
+  for (const toml::table* row : in.rows_of(*table, "prediction_errors", "{ algorithms = \"all\", ... }")) {
     in.check_known(*row, {"algorithms", "lengths", "times", "low", "median", "high"}, "a row of prediction_errors");
     PredictionErrors::Row& found = errors.rows.emplace_back();
     found.algorithms = class_of(*row, "algorithms", PredictionErrors::classes_of_algorithms);

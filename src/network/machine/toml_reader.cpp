@@ -37,6 +37,30 @@ std::string TomlReader::text(const toml::table& table, std::string_view key, std
   return value->get();
 }
 
+const toml::table* TomlReader::section_of(const toml::table& root, std::string_view name) {
+  const toml::node* node = root.get(name);
+  if (!node || node->is_table()) return node ? node->as_table() : nullptr;
+  const auto advice = fmt::format("write [{}]", name);
+  return fail(line_of(*node), name, wrong_value("must be a section", described(*node), advice)), nullptr;
+}
+
+std::vector<const toml::table*> TomlReader::rows_of(const toml::table& section, std::string_view name,
+                                                    std::string_view example) {
+  if (error_) return {};
+  const std::string what = fmt::format("{}.rows", name);
+  const toml::node* node = section.get("rows");
+  const toml::array* rows = node ? node->as_array() : nullptr;
+  if (!rows)
+    return miss(line_of(section), what, fmt::format("write rows = [{}]", example)), std::vector<const toml::table*>{};
+  std::vector<const toml::table*> tables;
+  for (const toml::node& row : *rows) {
+    if (!row.is_table())
+      return fail(line_of(row), what, wrong_value("must be tables", described(row))), std::vector<const toml::table*>{};
+    tables.push_back(row.as_table());
+  }
+  return tables;
+}
+
 void TomlReader::check_known(const toml::table& table, const Keys& known, std::string_view where) {
   for (const auto& [key, value] : table)
     if (!known.contains(key.str()))

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kumihimo {
 
@@ -31,6 +32,10 @@ class TomlReader {
 
   // A string that is not empty; empty after an error.
   std::string text(const toml::table& table, std::string_view key, std::string_view what, std::string_view example);
+  // A section of the file; null if it has none, or after an error.
+  const toml::table* section_of(const toml::table& root, std::string_view name);
+  // The tables of the array `rows` of a section; none after an error. `example`: of a row, for errors.
+  std::vector<const toml::table*> rows_of(const toml::table& section, std::string_view name, std::string_view example);
   // Rejects other keys than those of `known`. `where`: of whom the table is.
   void check_known(const toml::table& table, const Keys& known, std::string_view where);
 

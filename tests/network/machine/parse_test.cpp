@@ -277,25 +277,32 @@ Sample with_collectives(const std::string& row) {
 }
 
 TEST(ParseMachine, ReadsTimesOfTheLibrarysCollectives) {
-  const Sample sample = with_collectives("{ collective = \"allreduce\", ranks = 2, bytes = 8, time = \"1.5 us\" }, "
-                                         "{ collective = \"barrier\", ranks = 2, bytes = 0, time = \"900 ns\" }");
+  const Sample sample =
+      with_collectives("{ collective = \"allreduce\", ranks = 2, nodes = 1, bytes = 8, time = \"1.5 us\" }, "
+                       "{ collective = \"barrier\", ranks = 2, nodes = 1, bytes = 0, time = \"900 ns\" }");
   const Machine machine = parsed(sample);
   ASSERT_TRUE(machine.library_collectives);
   ASSERT_EQ(machine.library_collectives->rows.size(), 2U);
   EXPECT_EQ(machine.library_collectives->rows[0].time.value, 1.5e-6);
   EXPECT_EQ(machine.library_collectives->rows[1].bytes, 0);
+  EXPECT_EQ(machine.library_collectives->rows[1].nodes, 1);
   EXPECT_NE(to_json(machine).find("\"library_collectives\""), std::string::npos);
   EXPECT_NE(to_text(machine).find("2 times of the MPI library's own"), std::string::npos);
   const int line = with_collectives("").line("rows");
   const auto wrong = [&](const std::string& row, std::initializer_list<const char*> words) {
     expect_error(with_collectives("{ " + row + " }"), line, words);
   };
-  wrong("collective = \"sum\", ranks = 2, bytes = 8, time = \"1 us\"", {"must name a collective", "got \"sum\""});
-  wrong("collective = \"bcast\", ranks = 0, bytes = 8, time = \"1 us\"", {"library_collectives.ranks", "above 0"});
-  wrong("collective = \"bcast\", ranks = 2, bytes = -1, time = \"1 us\"", {"library_collectives.bytes", "0 or more"});
-  wrong("collective = \"bcast\", ranks = 2, bytes = 8, time = \"1 B\"", {"library_collectives.time"});
-  wrong("collective = \"bcast\", ranks = 2, bytes = 8", {"library_collectives.time is missing"});
-  wrong("collective = \"bcast\", ranks = 2, byte = 8", {"'byte'"});
+  wrong("collective = \"sum\", ranks = 2, nodes = 1, bytes = 8, time = \"1 us\"",
+        {"must name a collective", "got \"sum\""});
+  wrong("collective = \"bcast\", ranks = 0, nodes = 1, bytes = 8, time = \"1 us\"",
+        {"library_collectives.ranks", "above 0"});
+  wrong("collective = \"bcast\", ranks = 2, nodes = 1, bytes = -1, time = \"1 us\"",
+        {"library_collectives.bytes", "0 or more"});
+  wrong("collective = \"bcast\", ranks = 2, nodes = 1, bytes = 8, time = \"1 B\"", {"library_collectives.time"});
+  wrong("collective = \"bcast\", ranks = 2, nodes = 1, bytes = 8", {"library_collectives.time is missing"});
+  wrong("collective = \"bcast\", ranks = 2, nodes = 1, byte = 8", {"'byte'"});
+  wrong("collective = \"bcast\", ranks = 2, bytes = 8, time = \"1 us\"", {"library_collectives.nodes is missing"});
+  wrong("collective = \"bcast\", ranks = 2, nodes = 3, bytes = 8, time = \"1 us\"", {"at most ranks", "got 3"});
   expect_error(with_collectives("7"), line, {"library_collectives.rows must be tables"});
 }
 
@@ -324,7 +331,7 @@ TEST(ParseMachine, ErrorsAreThoseOfTheState) {
 }
 
 TEST(ParseMachine, TimesOfTheLibrarysCollectivesAreOfNoState) {
-  Sample sample = with_collectives("{ collective = \"barrier\", ranks = 2, bytes = 0, time = \"900 ns\" }");
+  Sample sample = with_collectives("{ collective = \"barrier\", ranks = 2, nodes = 1, bytes = 0, time = \"900 ns\" }");
   sample.append("[software.new]");
   const auto state = parse_machine(sample.text(), "f", "new"), base = parse_machine(sample.text(), "f");
   ASSERT_TRUE(state.ok()) << state.error().sentence();

@@ -58,7 +58,7 @@ def test_machine_measure_makes_a_network_of_them(nodes, kumihimo):
     machine = found_by(kumihimo("machine", "show", "two.toml", "--json"))
     assert (machine["topology"]["family"], machine["topology"]["nodes"]) == ("fat_tree", 2)
     assert "between two nodes" in machine["loggops"]["L_seconds"]["source"]
-    assert {row["ranks"] for row in machine["library_collectives"]["rows"]} == {4}
+    assert {(row["ranks"], row["nodes"]) for row in machine["library_collectives"]["rows"]} == {(4, 2)}
     predicted = found_by(kumihimo("simulate", "allreduce", "-m", "two.toml", "-b", "8", "-a", "ring", "--json"))
     assert predicted["results"][0]["seconds"] > 0
 

@@ -22,21 +22,21 @@ Performed = tuple[_collectives.Variant, _collectives.Parameters, float]
 
 @dataclass(frozen=True)
 class LibraryTimes:
-    """`points`: lengths in bytes and seconds, by collective and number of ranks, the shortest first."""
+    """`points`: lengths in bytes and seconds, the shortest first, by collective, number of ranks and of nodes."""
 
-    points: Mapping[tuple[str, int], Sequence[tuple[int, float]]]
+    points: Mapping[tuple[str, int, int], Sequence[tuple[int, float]]]
 
     @classmethod
     def of(cls, machine: _machine.Machine | None) -> LibraryTimes:
-        points: dict[tuple[str, int], list[tuple[int, float]]] = {}
-        for collective, ranks, size, seconds in machine.library_collectives if machine else ():
-            points.setdefault((collective, ranks), []).append((size, seconds))
+        points: dict[tuple[str, int, int], list[tuple[int, float]]] = {}
+        for collective, ranks, nodes, size, seconds in machine.library_collectives if machine else ():
+            points.setdefault((collective, ranks, nodes), []).append((size, seconds))
         return cls({key: sorted(found) for key, found in points.items()})
 
-    def seconds(self, collective: str, ranks: int, size: int) -> float | None:
+    def seconds(self, collective: str, ranks: int, nodes: int, size: int) -> float | None:
         """Between two lengths on a line of the logarithms; below the shortest its time, beyond the longest its rate.
-        None: not measured on so many ranks."""
-        known = self.points.get((collective, ranks))
+        None: not measured on so many ranks and nodes."""
+        known = self.points.get((collective, ranks, nodes))
         if not known:
             return None
         (least, shortest), (most, longest) = known[0], known[-1]
@@ -62,7 +62,9 @@ class MeasuredLibraryCalls:
     def seconds(self, call: Call) -> float | None:
         """As measured, of all ranks of the job; None: nobody has."""
         is_of_job = call.of_all and self.model.job is not None and not call.irregular
-        return self.times.seconds(call.collective, call.ranks, call.bytes) if is_of_job else None
+        if not is_of_job or not self.times.points:
+            return None
+        return self.times.seconds(call.collective, call.ranks, self.model.nodes_used(call.ranks), call.bytes)
 
     def performed(self, call: Call, usual: _collectives.Variant, ground: Ground) -> Performed | None:
         """None: by the usual algorithm alone."""

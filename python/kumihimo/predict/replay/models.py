@@ -39,6 +39,10 @@ class ReplayModel:
     def job(self) -> _machine.Job | None:
         return self.setting.job
 
+    def nodes_used(self, ranks: int) -> int:
+        """By the first `ranks` ranks of the job."""
+        return len(set(nodes_of(self.setting.placement or self.in_order("block", ranks))[:ranks]))
+
     @property
     def rates(self) -> _goal.WorkRates:
         return _predict.rates(self.name, self.setting.place, self.setting.native_options)

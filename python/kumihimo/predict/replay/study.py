@@ -54,13 +54,11 @@ class ReplayQuestion:
         return [self._performed(call, ground) for call in self.calls()]
 
     def _performed(self, call: Call, ground: Ground) -> Performed:
-        tried, named = self.tried.get(call), self.wished.of(call, ground)
-        if named:
-            return (*(tried or named), 0.0)
+        asked = self.tried.get(call) or self.wished.of(call, ground)
         own = usual(call, ground)
         performed = self.library.performed(call, own, ground) or (own, ground.parameters(call.bytes), 0.0)
         # Messages alone of another algorithm would always seem faster than a whole call of the library.
-        return (*tried, performed[2]) if tried else performed
+        return (*asked, performed[2]) if asked else performed
 
     def program(self, has_graphs: bool = True) -> _replay.Program:
         """Without graphs where it is too large for them, if the model needs none."""

@@ -18,6 +18,7 @@ from kumihimo.processes import launcher_environment, mpi
 from kumihimo.text.errors import failed
 from kumihimo.tune.bench.cases import NONE, BenchCase
 from kumihimo.tune.bench.job import Launcher, run_measure, start
+from kumihimo.tune.bench.nodes import real_nodes
 from kumihimo.tune.bench.noise import Series
 
 TURNS = 2  # ranks on each processor where turns are measured
@@ -125,9 +126,9 @@ MOST_OF_BLOCKS = 2**24  # bytes of a rank's longest buffer
 
 
 def library_collectives(launcher: Launcher) -> list[dict]:
-    """The library's own collectives on all ranks, of doubles: members `collective`, `ranks`, `bytes` (of the vector or
-    block) and `seconds`, the median of a loop. On any nodes: none of these algorithms goes by them. Where the time
-    is over, those that were measured."""
+    """The library's own collectives on all ranks, of doubles: members `collective`, `ranks`, `nodes`, `bytes` (of the
+    vector or block) and `seconds`, the median of a loop. On any nodes: none of these algorithms goes by them. Where the
+    time is over, those that were measured."""
     cases = []
     for collective, algorithm in BESIDE.items():
         if not arguments.moves_data(collective):
@@ -144,10 +145,13 @@ def library_collectives(launcher: Launcher) -> list[dict]:
         case_seconds=0.05,
         partial=True,
     )
+    found = real_nodes(run.about)
+    nodes = len(found.nodes) if found else 1
     return [
         {
             "collective": case.collective,
             "ranks": launcher.ranks,
+            "nodes": nodes,
             "bytes": case.bytes or 0,
             "seconds": result["library"]["seconds"],
         }
@@ -389,8 +393,8 @@ def of_library(found: Measured) -> list[str]:
         return []
     how = "medians of loops beside our own algorithms, doubles"
     rows = [
-        f'  {{ collective = "{each["collective"]}", ranks = {each["ranks"]}, bytes = {each["bytes"]}, '
-        f"time = {time(max(each['seconds'], LEAST_SECONDS))} }},"
+        f'  {{ collective = "{each["collective"]}", ranks = {each["ranks"]}, nodes = {each["nodes"]}, '
+        f"bytes = {each['bytes']}, time = {time(max(each['seconds'], LEAST_SECONDS))} }},"
         for each in found.collectives
     ]
     return ["", "[library_collectives]", f'source = "{how}; {found.when}"', "rows = [", *rows, "]"]

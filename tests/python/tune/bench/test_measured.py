@@ -137,8 +137,8 @@ def test_several_nodes_are_a_network():
 
 def test_the_librarys_own_collectives_are_rows():
     rows = [
-        {"collective": "allreduce", "ranks": 2, "bytes": 8, "seconds": 1.25e-6},
-        {"collective": "barrier", "ranks": 2, "bytes": 0, "seconds": 0.0},
+        {"collective": "allreduce", "ranks": 2, "nodes": 1, "bytes": 8, "seconds": 1.25e-6},
+        {"collective": "barrier", "ranks": 2, "nodes": 1, "bytes": 0, "seconds": 0.0},
     ]
     told = read(found(collectives=rows))["library_collectives"]
     assert told["source"].endswith("; 2026-11-27, h, Open MPI v4.1.4, mpirun -n 2")
