@@ -95,7 +95,10 @@ inline Status wait_for(FabricMessages& messages, const std::deque<MessageEnd>& e
   while (std::any_of(ends.begin(), ends.end(), [](const MessageEnd& end) { return end.open != 0; })) {
     messages.progress();
     if (messages.error()) return *messages.error();
-    if (Clock::now() > late) return failed("the time limit of a test is over");
+    if (Clock::now() > late) { // `ends` may go with the caller
+      messages.abandon(failed("the time limit of a test is over"));
+      return *messages.error();
+    }
     std::this_thread::yield();
   }
   return Nothing{};
