@@ -87,13 +87,14 @@ void FabricMessages::send(transport::SendRequest& message) {
   const WireKey key = wire_key(message.key);
   Peer* const peer = peer_of(key.peer);
   if (!peer) return;
+  if (port_->has_lost(peer->id)) return lose(key.peer);
   Sending& sending = sends_.emplace_back();
   sending.self = std::prev(sends_.end());
   sending.message = &message;
   sending.key = key;
   const bool is_short = message.bytes <= eager_bytes();
   if (is_short)
-    if (const std::optional<ChannelEpoch> slot = port_->take_slot(peer->id, message.bytes))
+    if (const std::optional<ChannelEpoch> slot = port_->short_messages().take_slot(peer->id, message.bytes))
       return send_eager(sending, *peer, *slot);
   if (const std::optional<WirePlace> place = opened_.take(key)) return put(sending, *place);
   if (const auto ready = ready_.find(key); ready != ready_.end()) {
@@ -110,7 +111,7 @@ void FabricMessages::send(transport::SendRequest& message) {
 // The slot waits for it: it is sent whatever happens to this communicator.
 void FabricMessages::send_eager(Sending& sending, Peer& peer, ChannelEpoch slot) {
   WireHeader header = header_of(WireKind::eager, sending.key);
-  port_->write_slot(peer.id, slot, header);
+  port_->short_messages().write_slot(peer.id, slot, header);
   header.bytes = static_cast<std::uint64_t>(sending.message->bytes);
   sending.open = 1;
   const auto pieces = sending.message->bytes > 0 ? sending.message->pieces() : std::span<const transport::Piece>();
@@ -214,7 +215,9 @@ void FabricMessages::receive(transport::ReceiveRequest& message) {
   if (error_) return;
   const std::lock_guard lock(port_->mutex());
   const WireKey key = wire_key(message.key);
-  if (!peer_of(key.peer)) return;
+  const Peer* const peer = peer_of(key.peer);
+  if (!peer) return;
+  if (port_->has_lost(peer->id)) return lose(key.peer);
   Receiving& receiving = receives_.emplace_back();
   receiving.self = std::prev(receives_.end());
   receiving.message = &message;
@@ -345,7 +348,7 @@ void FabricMessages::refuse(Receiving& receiving, std::int64_t bytes, bool sende
 }
 
 void FabricMessages::empty_slot(const Unexpected& message) {
-  if (!message.announced) port_->empty(message.sender, message.epoch, message.slot);
+  if (!message.announced) port_->short_messages().empty(message.sender, message.epoch, message.slot);
 }
 
 // --- what other ranks send
@@ -357,7 +360,7 @@ void FabricMessages::arrived(const WireHeader& header, const std::byte* data, st
   Peer* const peer = peer_of(source);
   if (!peer) return;
   if (error_) { // its slot is free for other communicators
-    if (header.kind == WireKind::eager) port_->empty(peer->id, header.number, nullptr);
+    if (header.kind == WireKind::eager) port_->short_messages().empty(peer->id, header.number, nullptr);
     return;
   }
   const WireKey key = wire_key(header);
@@ -394,7 +397,7 @@ void FabricMessages::take_eager(const WireHeader& header, Peer& peer, std::span<
   const std::int64_t bytes = std::ssize(data);
   const auto found = expected_.find(key);
   if (found == expected_.end()) {
-    const std::byte* const slot = port_->keep(peer.id, header, data);
+    const std::byte* const slot = port_->short_messages().keep(peer.id, header, data);
     if (!slot)
       return fail(failed(fmt::format("a message of rank {} must fit a slot of its channel", key.peer),
                          fmt::format("{} bytes and none", bytes), "use the network mpi"));
@@ -405,7 +408,7 @@ void FabricMessages::take_eager(const WireHeader& header, Peer& peer, std::span<
   transport::ReceiveRequest& message = *receiving.message;
   const bool fits = message.bytes == bytes && bytes % message.element_bytes() == 0;
   if (fits && bytes > 0) message.take(data.data(), bytes);
-  port_->empty(peer.id, header.number, nullptr);
+  port_->short_messages().empty(peer.id, header.number, nullptr);
   if (message.bytes != bytes) return refuse(receiving, bytes, false);
   fits ? finish(receiving) : fail(transport::wrong_elements(message, bytes));
 }
@@ -413,8 +416,8 @@ void FabricMessages::take_eager(const WireHeader& header, Peer& peer, std::span<
 void FabricMessages::take_announcement(const WireHeader& header) {
   const WireKey key = wire_key(header);
   const auto bytes = static_cast<std::int64_t>(header.bytes);
-  if (bytes <= eager_bytes()) port_->hear(peers_.at(key.peer).id); // it had no slot
-  if (stray_.erase(key) > 0) return;                               // its message is here already
+  if (bytes <= eager_bytes()) port_->short_messages().hear(peers_.at(key.peer).id); // it had no slot
+  if (stray_.erase(key) > 0) return;                                                // its message is here already
   const auto found = expected_.find(key);
   if (found == expected_.end()) {
     unexpected_[key].announced = true;
@@ -457,15 +460,19 @@ std::vector<std::int32_t> FabricMessages::awaited() const {
   return peers;
 }
 
+// This communicator, or another of the port, could not reach it.
+void FabricMessages::lose(std::int32_t rank) {
+  const PeerId peer = peers_.at(rank).id;
+  port_->remove_remains(peer);
+  has_lost_peers_ = true;
+  fail(failed(fmt::format("rank {} of the communicator does not answer over {}", rank, port_->provider()),
+              port_->failure(peer), "check that it still runs, and the links to its node"));
+}
+
 void FabricMessages::look_at_failures() {
   failures_seen_ = port_->failures();
   for (const std::int32_t rank : awaited()) {
-    const std::string& text = port_->failure(peers_.at(rank).id);
-    if (text.empty()) continue;
-    port_->remove_remains(peers_.at(rank).id);
-    has_lost_peers_ = true;
-    return fail(failed(fmt::format("rank {} of the communicator does not answer over {}", rank, port_->provider()),
-                       text, "check that it still runs, and the links to its node"));
+    if (!port_->failure(peers_.at(rank).id).empty()) return lose(rank);
   }
   if (!port_->failure().empty())
     fail(failed(fmt::format("the provider {} failed", port_->provider()), port_->failure(), "use the network mpi"));
@@ -484,6 +491,7 @@ void FabricMessages::look_for_lost_peers() {
     if (!shared_memory::has_ended(port_->process(peer.id))) continue;
     if (!std::exchange(peer.has_ended, true)) continue; // what it has sent before may not have been taken yet
     port_->remove_remains(peer.id);
+    port_->lose(peer.id);
     has_lost_peers_ = true;
     return fail(failed(fmt::format("the process of rank {} of the communicator has ended", rank), {},
                        "see what it wrote before"));

@@ -158,6 +158,7 @@ class FabricMessages final : private FabricUser {
   std::int64_t eager_bytes() const { return port_->options().channels.large_eager_bytes; }
   void release(Landing& landing);
   void fail(Error error);
+  void lose(std::int32_t rank);
   void look_at_failures();
   void look_for_lost_peers();
 

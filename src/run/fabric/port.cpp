@@ -62,18 +62,7 @@ struct FabricPort::User {
   std::deque<Event> inbox;
 };
 
-namespace {
-
-std::uint64_t name_of(std::span<const std::byte> card) { // FNV-1a
-  std::uint64_t name = 0xcbf29ce484222325u;
-  for (const std::byte b : card) name = (name ^ static_cast<std::uint64_t>(b)) * 0x100000001b3u;
-  return name;
-}
-
-} // namespace
-
-FabricPort::FabricPort(const PortOptions& options)
-    : options_(options), channels_(options.channels), channel_memory_(options.channels) {}
+FabricPort::FabricPort(const PortOptions& options) : options_(options), short_messages_(options.channels, *this) {}
 
 Result<std::unique_ptr<FabricPort>> FabricPort::open(const PortOptions& options) {
   std::unique_ptr<FabricPort> port(new FabricPort(options));
@@ -84,7 +73,7 @@ Result<std::unique_ptr<FabricPort>> FabricPort::open(const PortOptions& options)
   if (!port->rules_.can_flag())
     return not_applicable(fmt::format("the provider {} cannot flag puts in this way", port->provider()));
   port->registrations_ = std::make_unique<Registrations>(port->engines_->domains(), port->engines_->endpoints());
-  port->own_name_ = name_of(port->card());
+  port->short_messages_.name_self(port->card());
   if (Status status = port->post_receives(); !status) return status.error();
   return port;
 }
@@ -142,7 +131,7 @@ Result<PeerId> FabricPort::meet(std::span<const std::byte> card) {
   peers_.push_back(std::move(peer));
   const auto id = static_cast<PeerId>(peers_.size() - 1);
   peer_of_card_.emplace(std::move(name), id);
-  peer_of_name_.emplace(name_of(card), id);
+  short_messages_.name(id, card);
   return id;
 }
 
@@ -176,7 +165,8 @@ void FabricPort::detach(FabricUser& user) {
     WireHeader header;
     if (event.kind != Event::Kind::arrived) continue;
     std::memcpy(&header, event.message.data(), sizeof header);
-    if (header.kind == WireKind::eager) empty(peer_of_name_.at(header.address), header.number, nullptr);
+    if (header.kind == WireKind::eager)
+      short_messages_.empty(short_messages_.sender_of(header), header.number, nullptr);
   }
   users_.erase(found);
 }
@@ -280,73 +270,17 @@ void FabricPort::send_for(User* user, PeerId peer, std::size_t engine, const Wir
   start(message);
 }
 
-// --- channels
-
-void FabricPort::write_slot(PeerId peer, ChannelEpoch epoch, WireHeader& header) {
-  header.address = own_name_;
-  header.number = epoch;
-  const std::optional<ChannelMessage> credits = channels_.take_credits(peer);
-  if (!credits) return;
-  header.credits = static_cast<std::uint16_t>(credits->count);
-  header.spare = credits->epoch;
-}
-
-void FabricPort::hear(PeerId peer) {
-  channels_.hear(peer);
-  settle_channels();
-}
-
-std::byte* FabricPort::keep(PeerId peer, const WireHeader& header, std::span<const std::byte> data) {
-  return channel_memory_.keep(peer, header.number, data);
-}
-
-void FabricPort::empty(PeerId peer, ChannelEpoch epoch, const std::byte* slot) {
-  if (slot) channel_memory_.give(peer, epoch, slot);
-  channels_.empty(peer, epoch);
-  settle_channels();
-}
-
-// What the protocol has decided. Its messages belong to no user, and all go by one engine.
-void FabricPort::settle_channels() {
-  for (const ChannelChange& change : channels_.take_changes()) channel_memory_.apply(change);
-  for (const AddressedMessage& each : channels_.take_outgoing()) {
-    WireHeader header;
-    header.kind = WireKind::channel;
-    header.signal = static_cast<std::uint8_t>(each.message.kind);
-    header.lane = static_cast<std::uint16_t>(each.message.mode);
-    header.number = each.message.epoch;
-    header.bytes = each.message.count;
-    header.address = own_name_;
-    send_for(nullptr, each.peer, 0, header, {}, nullptr, true);
-  }
-  if (!channels_.violation().empty()) broken_rule(channels_.violation());
-}
+// Messages of the channels belong to no user, and all go by one engine.
+void FabricPort::carry(PeerId peer, const WireHeader& header) { send_for(nullptr, peer, 0, header, {}, nullptr, true); }
 
 void FabricPort::broken_rule(const std::string& rule) {
   if (failure_.empty()) failure_ = rule;
   ++failures_;
 }
 
-void FabricPort::take_channel_message(const WireHeader& header) {
-  const auto sender = peer_of_name_.find(header.address);
-  if (sender == peer_of_name_.end()) return; // one that this process never sent to nor heard of
-  channels_.take(sender->second,
-                 {static_cast<ChannelMessage::Kind>(header.signal), static_cast<ChannelMode>(header.lane),
-                  header.number, static_cast<std::uint16_t>(header.bytes)});
-  settle_channels();
-}
-
-// An eager message, whoever it is for. False: nobody has granted its sender a slot.
-bool FabricPort::note_arrival(const WireHeader& header, PeerId& peer) {
-  const auto sender = peer_of_name_.find(header.address);
-  if (sender == peer_of_name_.end()) return false;
-  peer = sender->second;
-  if (header.credits > 0)
-    channels_.take(peer, {ChannelMessage::Kind::credits, ChannelMode::none, static_cast<ChannelEpoch>(header.spare),
-                          header.credits});
-  channels_.arrive(peer, header.number);
-  settle_channels();
-  return true;
+void FabricPort::lose(PeerId peer) {
+  has_lost_peers_ = true;
+  short_messages_.lose(peer);
 }
 
 FabricPort::Operation* FabricPort::take_access(FabricUser& user, PeerId peer, std::size_t engine, void* token) {
@@ -528,13 +462,13 @@ void FabricPort::take_message(Operation& operation, std::size_t bytes, FabricUse
   if (bytes < sizeof(WireHeader)) return;
   WireHeader header;
   std::memcpy(&header, operation.block, sizeof header);
-  if (header.kind == WireKind::channel) return take_channel_message(header);
-  PeerId sender = -1;
+  if (header.kind == WireKind::channel) return short_messages_.take(header);
   const bool is_eager = header.kind == WireKind::eager;
-  if (is_eager && !note_arrival(header, sender)) return broken_rule("a message of a process that was not met");
+  const std::optional<PeerId> sender = is_eager ? short_messages_.note_arrival(header) : std::nullopt;
+  if (is_eager && !sender) return;
   const auto found = user_of_network_.find(header.network);
   if (found == user_of_network_.end()) { // of one that has left
-    if (is_eager) empty(sender, header.number, nullptr);
+    if (is_eager) short_messages_.empty(*sender, header.number, nullptr);
     return;
   }
   if (found->second->self == &current)
@@ -597,6 +531,7 @@ void FabricPort::fail(Operation& operation, long code) {
   if (operation.user) --operation.user->under_way;
   std::string& text = operation.peer >= 0 ? peers_[at(operation.peer)].failure : failure_;
   if (text.empty()) text = library().text(code);
+  if (operation.kind == Operation::Kind::message) lose(operation.peer); // other operations may be refused, too
 }
 
 } // namespace kumihimo::fabric

@@ -4,15 +4,15 @@
 // What goes by another engine goes by another interface, if there are rails (fabric/engines.hpp). A message uses one
 // engine; ofi_mrail, which cuts messages, has keys longer than 64 bits and orders nothing.
 //
-// Short messages of all users go by the two-mode channels of the process. The network beneath them brings a message to
-// a receive that all peers share; one that nobody waits for is then kept in a slot of its channel.
+// Short messages of all users go by the two-mode channels of the process (fabric/channel_messages.hpp). The network
+// beneath them brings a message to a receive that all peers share; one that nobody waits for is then kept in a slot.
 //
 // Several users share a port: one for each communicator. Threads may drive different users; each holds mutex() in every
 // call of the port. What happens to another user is put in that user's inbox and handed to it in its own progress().
 #pragma once
 
 #include "base/result.hpp"
-#include "fabric/channel_memory.hpp"
+#include "fabric/channel_messages.hpp"
 #include "fabric/engines.hpp"
 #include "fabric/registrations.hpp"
 #include "fabric/wire.hpp"
@@ -33,8 +33,6 @@
 #include <vector>
 
 namespace kumihimo::fabric {
-
-using PeerId = std::int32_t; // of a process that was met
 
 // What a process tells the others of itself, once: a card of the same length from each.
 struct CardHeader {
@@ -68,7 +66,7 @@ struct PortOptions {
   std::int64_t most_pinned_bytes = 4 << 20; // of memory that one call registers at its start
 };
 
-class FabricPort {
+class FabricPort final : private ChannelCarrier {
  public:
   static constexpr std::int32_t most_engines = FabricEngines::most;
 
@@ -107,19 +105,12 @@ class FabricPort {
   void send(FabricUser& user, PeerId peer, std::size_t engine, const WireHeader& header,
             std::span<const transport::Piece> data, void* operation, bool stays = false);
 
-  // Short messages. The slot into which one goes now; nullopt: it must wait for its receiver to say where.
-  std::optional<ChannelEpoch> take_slot(PeerId peer, std::int64_t bytes) { return channels_.take_slot(peer, bytes); }
-  // Headers of eager messages name the process, for the channels know no users: number of the slot's channel, and slots
-  // of the other direction that are empty again.
-  void write_slot(PeerId peer, ChannelEpoch epoch, WireHeader& header);
-  void hear(PeerId peer); // a short message was announced, because it had no slot
-  // A message that has arrived and that nobody waits for. Null: its sender has broken the rules.
-  std::byte* keep(PeerId peer, const WireHeader& header, std::span<const std::byte> data);
-  // The message of this header was taken, from the slot in which it was kept if that is not null.
-  void empty(PeerId peer, ChannelEpoch epoch, const std::byte* slot);
-  const TwoModeChannels& channels() const { return channels_; }
-  std::int64_t channel_bytes() const { return channel_memory_.bytes(); }
-  std::int64_t kept_messages() const { return channel_memory_.full_slots(); } // in slots of channels
+  ChannelMessages& short_messages() { return short_messages_; }
+  const ChannelMessages& short_messages() const { return short_messages_; }
+  // A message to it has failed, or its process has ended: this port is of no more use to it.
+  void lose(PeerId peer);
+  bool has_lost(PeerId peer) const { return has_lost_peers_ && short_messages_.channels().is_lost(peer); }
+  bool has_lost_peers() const { return has_lost_peers_; }
 
   struct Put {
     PeerId peer = 0;
@@ -210,10 +201,8 @@ class FabricPort {
   void take_message(Operation& operation, std::size_t bytes, FabricUser& current);
   void send_for(User* user, PeerId peer, std::size_t engine, const WireHeader& header,
                 std::span<const transport::Piece> data, void* operation, bool stays);
-  void take_channel_message(const WireHeader& header);
-  bool note_arrival(const WireHeader& header, PeerId& peer);
-  void settle_channels();
-  void broken_rule(const std::string& rule);
+  void carry(PeerId peer, const WireHeader& header) override;
+  void broken_rule(const std::string& rule) override;
   void take_flag(std::uint32_t word, FabricUser& current);
 
   PortOptions options_;
@@ -224,10 +213,8 @@ class FabricPort {
   std::unique_ptr<Registrations> registrations_;
   std::vector<Peer> peers_;
   std::unordered_map<std::string, PeerId> peer_of_card_;
-  TwoModeChannels channels_;
-  ChannelSlots channel_memory_;
-  std::unordered_map<std::uint64_t, PeerId> peer_of_name_; // of a card, in headers
-  std::uint64_t own_name_ = 0;
+  ChannelMessages short_messages_;
+  bool has_lost_peers_ = false;
   std::unordered_map<std::uint32_t, User*> user_of_network_;
   std::vector<std::unique_ptr<User>> users_;
   std::vector<Number> numbers_;

@@ -30,6 +30,7 @@ FabricRemoteMemory::~FabricRemoteMemory() {
 
 bool FabricRemoteMemory::drained() {
   const std::lock_guard lock(port_->mutex());
+  // Without its number, which another network of this rank has, it has sent nothing, and the port does not know it.
   if (attached_) port_->progress(*this);
   return port_->under_way(*this) == 0;
 }

@@ -31,6 +31,7 @@ std::optional<ChannelEpoch> TwoModeChannels::take_slot(std::int32_t peer, std::i
 
 void TwoModeChannels::take(std::int32_t peer, const ChannelMessage& message) {
   Peer& p = peer_of(peer);
+  if (p.is_lost) return;
   switch (message.kind) {
   case Kind::offer: // slots of the old channel that are left are given up
     say(peer, {Kind::confirm, message.mode, message.epoch, p.to_sent});
@@ -59,13 +60,14 @@ void TwoModeChannels::take(std::int32_t peer, const ChannelMessage& message) {
 
 TwoModeChannels::Channel* TwoModeChannels::find(Peer& p, ChannelEpoch epoch) {
   if (p.now.mode != ChannelMode::none && p.now.epoch == epoch) return &p.now;
-  return p.phase != Phase::settled && p.other.mode != ChannelMode::none && p.other.epoch == epoch ? &p.other : nullptr;
+  return p.other.mode != ChannelMode::none && p.other.epoch == epoch ? &p.other : nullptr;
 }
 
 void TwoModeChannels::hear(std::int32_t peer) { count(peer, peer_of(peer)); }
 
 void TwoModeChannels::arrive(std::int32_t peer, ChannelEpoch epoch) {
   Peer& p = peer_of(peer);
+  if (p.is_lost) return;
   Channel* const channel = find(p, epoch);
   const bool is_left = channel == &p.other && p.phase == Phase::leaving;
   if (!channel || is_left || channel->filled + channel->emptied >= sizes_.slots(channel->mode)) {
@@ -86,6 +88,7 @@ void TwoModeChannels::empty(std::int32_t peer, ChannelEpoch epoch) {
     return;
   }
   --channel->filled;
+  if (p.is_lost) return free_lost(peer, p);
   if (channel == &p.other && p.phase == Phase::leaving) return free_old(peer, p);
   ++channel->emptied;
   if (channel == &p.now && p.phase == Phase::offered) return; // the sender leaves these slots
@@ -103,6 +106,7 @@ std::optional<ChannelMessage> TwoModeChannels::take_credits(std::int32_t peer) {
 // A message of a peer: it may have earned another mode. Where no channel of the mode is left, somebody else's must go,
 // which first contact alone does not earn.
 void TwoModeChannels::count(std::int32_t peer, Peer& p) {
+  if (p.is_lost) return;
   p.last_used = ++clock_;
   ++p.messages;
   if (p.is_candidate || p.phase != Phase::settled || p.now.mode == ChannelMode::large) return change_modes();
@@ -135,6 +139,7 @@ bool TwoModeChannels::make_room(ChannelMode mode, const Peer& candidate) {
   std::int32_t idle = -1;
   for (const std::int32_t peer : holders_[index(mode)]) {
     const Peer& other = peer_of(peer);
+    if (other.is_lost) return true; // when its messages were taken
     const bool is_going = other.phase == Phase::offered ? other.now.mode == mode : other.other.mode == mode;
     if (other.phase != Phase::settled && is_going) return true; // room is being made
     if (other.phase != Phase::settled) continue;                // its last change is not over
@@ -187,7 +192,34 @@ void TwoModeChannels::free_old(std::int32_t peer, Peer& p) {
   change_modes();
 }
 
+// --- lost peers
+
+void TwoModeChannels::lose(std::int32_t peer) {
+  Peer& p = peer_of(peer);
+  if (std::exchange(p.is_lost, true)) return;
+  if (std::exchange(p.is_candidate, false)) std::erase(candidates_, peer);
+  p.to_mode = ChannelMode::none;
+  p.to_slots = 0;
+  p.phase = Phase::settled;
+  p.now.emptied = p.other.emptied = 0;
+  free_lost(peer, p);
+}
+
+void TwoModeChannels::free_lost(std::int32_t peer, Peer& p) {
+  for (Channel* const channel : {&p.now, &p.other}) {
+    if (channel->mode == ChannelMode::none || channel->filled > 0) continue;
+    let_go(peer, *channel);
+    channel->mode = ChannelMode::none;
+  }
+  change_modes();
+}
+
 // --- what there is
+
+bool TwoModeChannels::is_lost(std::int32_t peer) const {
+  const auto at = static_cast<std::size_t>(peer);
+  return at < peers_.size() && peers_[at].is_lost;
+}
 
 ChannelMode TwoModeChannels::mode_of(std::int32_t peer) const {
   const auto at = static_cast<std::size_t>(peer);
@@ -232,7 +264,8 @@ void TwoModeChannels::append_state(std::vector<std::int64_t>& words) const {
   for (const Peer& p : peers_) {
     add(static_cast<std::int64_t>(p.to_mode)), add(p.to_epoch), add(p.to_slots), add(p.to_sent);
     add_channel(p.now), add_channel(p.other);
-    add(static_cast<std::int64_t>(p.phase)), add(p.is_candidate), add(p.is_confirmed ? p.confirmed : -1);
+    add(static_cast<std::int64_t>(p.phase)), add(p.is_candidate), add(p.is_confirmed ? p.confirmed : -1),
+        add(p.is_lost);
     add(std::min<std::int64_t>(p.messages, sizes_.promoted_after));
     add(std::lower_bound(times.begin(), times.end(), p.last_used) - times.begin());
   }

@@ -72,6 +72,11 @@ class TwoModeChannels {
   // Empty slots that a message to the peer may tell in passing.
   std::optional<ChannelMessage> take_credits(std::int32_t peer);
 
+  // A peer that is dead, or whose messages may be lost. Its channels go, each when its last message was taken, and it
+  // gets none again: what comes from it means nothing.
+  void lose(std::int32_t peer);
+  bool is_lost(std::int32_t peer) const;
+
   // A message of another process.
   void take(std::int32_t peer, const ChannelMessage& message);
   // What to send and to change now; empty afterwards.
@@ -111,7 +116,7 @@ class TwoModeChannels {
     // Receiver's side.
     Channel now, other; // other: the one that is offered, or that is left
     Phase phase = Phase::settled;
-    bool is_candidate = false, is_confirmed = false;
+    bool is_candidate = false, is_confirmed = false, is_lost = false;
     std::uint16_t confirmed = 0; // messages into `now` before the offer was heard
     std::uint32_t messages = 0;  // since the last change
     std::uint32_t last_used = 0;
@@ -130,6 +135,7 @@ class TwoModeChannels {
   void let_go(std::int32_t peer, const Channel& channel);
   void switch_over(std::int32_t peer, Peer& p);
   void free_old(std::int32_t peer, Peer& p);
+  void free_lost(std::int32_t peer, Peer& p);
   void say(std::int32_t peer, const ChannelMessage& message) { outgoing_.push_back({peer, message}); }
 
   ChannelSizes sizes_;

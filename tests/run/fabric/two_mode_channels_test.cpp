@@ -337,6 +337,7 @@ struct ReceiverWithSenders {
   std::vector<TwoModeChannels> senders;
   std::vector<AddressedMessage> held; // offers, while they are held up
   bool holds_offers = false;
+  std::int32_t dead = -1; // it hears and says nothing
 
   ReceiverWithSenders(const ChannelSizes& sizes, std::size_t count)
       : receiver(sizes), memory(sizes), senders(count, TwoModeChannels(sizes)) {}
@@ -348,6 +349,7 @@ struct ReceiverWithSenders {
         receiver.take(peer, m.message), moved = true;
       for (const AddressedMessage& m : receiver.take_outgoing()) {
         moved = true;
+        if (m.peer == dead) continue;
         if (holds_offers && m.message.kind == ChannelMessage::Kind::offer)
           held.push_back(m);
         else
@@ -436,6 +438,76 @@ struct GoalOfMemory {
 };
 
 // All peers of the whole K computer, each contacted once, 1,024 of them promoted where the limit allows it.
+// --- lost peers
+
+// A dead peer confirms no offer, so its large channel would never make room for another's.
+TEST(TwoModeChannels, The_large_channel_of_a_lost_peer_goes_to_another) {
+  for (const bool is_lost : {false, true}) {
+    ChannelSizes sizes;
+    sizes.most_large = 1;
+    ReceiverWithSenders all(sizes, 4);
+    for (int message = 0; message < 16; ++message) all.send(1, 100);
+    ASSERT_EQ(all.receiver.mode_of(1), ChannelMode::large);
+    all.dead = 1;
+    if (is_lost) all.receiver.lose(1), all.settle(0);
+    EXPECT_EQ(all.memory.bytes(), is_lost ? 0 : 1 << 20);
+    for (int message = 0; message < 40; ++message) all.send(2, 100);
+    EXPECT_EQ(all.receiver.mode_of(2), is_lost ? ChannelMode::large : ChannelMode::small);
+  }
+}
+
+TEST(TwoModeChannels, A_slot_of_a_lost_peer_stays_until_its_message_was_taken) {
+  ReceiverWithSenders all(ChannelSizes{}, 3);
+  for (int message = 0; message < 2; ++message) all.send(1, 100);
+  const std::optional<ChannelEpoch> slot = all.senders[1].take_slot(0, 3);
+  ASSERT_TRUE(slot);
+  all.receiver.arrive(1, *slot);
+  const std::vector<std::byte> data(3, std::byte{9});
+  const std::byte* const kept = all.memory.keep(1, *slot, data);
+  all.receiver.lose(1);
+  all.settle(0);
+  EXPECT_EQ(all.memory.bytes(), 2048);
+  EXPECT_TRUE(std::equal(data.begin(), data.end(), kept));
+  all.memory.give(1, *slot, kept);
+  all.receiver.empty(1, *slot);
+  all.settle(0);
+  EXPECT_EQ(all.memory.bytes(), 0);
+  EXPECT_EQ(all.receiver.violation(), "");
+  EXPECT_FALSE(all.receiver.take_slot(1, 1)) << "nothing goes to it";
+}
+
+// At any time, also while a channel changes and while others wait for its room.
+TEST(TwoModeChannels, Peers_lost_at_random_leave_no_memory_and_block_nobody) {
+  std::mt19937 random(5);
+  std::int64_t large = 0;
+  for (int run = 0; run < 500; ++run) {
+    ChannelSizes sizes = tiny(1 + random() % 3, 1 + random() % 3, 1 + random() % 4, 1);
+    if (random() % 2 == 0) sizes.pool_slots = 1 + static_cast<std::int64_t>(random() % 5);
+    ReceiverWithSenders all(sizes, 6);
+    const auto send_some = [&](std::int32_t last, int count) {
+      for (int i = 0; i < count; ++i)
+        all.send(1 + static_cast<std::int32_t>(random() % static_cast<unsigned>(last)), 1);
+    };
+    send_some(5, 30);
+    all.holds_offers = true;
+    send_some(5, static_cast<int>(random() % 20));
+    for (const std::int32_t peer : {3, 4, 5}) all.receiver.lose(peer), all.settle(0);
+    all.holds_offers = false;
+    for (const AddressedMessage& m : std::exchange(all.held, {})) {
+      all.senders[static_cast<std::size_t>(m.peer)].take(0, m.message); // a lost one may still hear and answer
+      all.settle(m.peer);
+    }
+    for (const std::int32_t peer : {3, 4, 5}) EXPECT_EQ(all.receiver.mode_of(peer), ChannelMode::none);
+    send_some(2, 30);
+    EXPECT_TRUE(all.receiver.is_at_rest());
+    EXPECT_EQ(all.receiver.violation(), "");
+    large += all.receiver.channels(ChannelMode::large);
+    for (const std::int32_t peer : {1, 2}) all.receiver.lose(peer), all.settle(0);
+    for (const ChannelMode mode : {ChannelMode::small, ChannelMode::large}) EXPECT_EQ(all.receiver.channels(mode), 0);
+  }
+  EXPECT_GT(large, 400) << "the one large channel is used";
+}
+
 TEST(TwoModeChannels, The_memory_of_82944_peers_stays_below_the_goals) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "a sanitizer's memory would be counted";

@@ -42,13 +42,17 @@ namespace {
 
 constexpr std::chrono::seconds longest_close{20}; // a peer may be behind a link that was cut
 
-// One port for all communicators of the process that need the same interface; the last one closes it.
+// One port for all communicators of the process that need the same interface; the last one closes it. A port that has
+// lost a peer serves those that have it; later ones get another, by which they meet the peer anew.
 Result<std::shared_ptr<fabric::FabricPort>> port_of_process(const fabric::PortOptions& options) {
   static std::mutex mutex;
   static std::weak_ptr<fabric::FabricPort> of_one_machine, of_several;
   const std::lock_guard lock(mutex);
   std::weak_ptr<fabric::FabricPort>& known = options.provider.one_machine ? of_one_machine : of_several;
-  if (std::shared_ptr<fabric::FabricPort> port = known.lock()) return port;
+  if (std::shared_ptr<fabric::FabricPort> port = known.lock()) {
+    const std::lock_guard port_lock(port->mutex());
+    if (!port->has_lost_peers()) return port;
+  }
   std::shared_ptr<fabric::FabricPort> port = TRY(fabric::FabricPort::open(options));
   known = port;
   return port;
@@ -233,9 +237,8 @@ class FabricRankMemory final : public RankMemory {
     mpi::Handle request = library_.constants.request_null;
     const auto late = std::chrono::steady_clock::now() + longest_close;
     for (bool has_asked = false; std::chrono::steady_clock::now() < late; std::this_thread::yield()) {
-      // Without its number, which another network of this rank has, it has sent nothing, and the port does not know it.
-      if (attached()) static_cast<void>(memory_.progress()); // after a failure, too: the others are told
-      const bool is_drained = !attached() || memory_.has_failed() || memory_.drained();
+      static_cast<void>(memory_.progress()); // after a failure, too: the others are told
+      const bool is_drained = memory_.has_failed() || memory_.drained();
       if (!has_asked && is_drained) has_asked = library_.call.Ibarrier(communicator_, &request) == 0;
       int done = 0;
       if (has_asked && (library_.call.Test(&request, &done, library_.constants.status_ignore) != 0 || done)) return;
