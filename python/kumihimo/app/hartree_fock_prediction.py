@@ -45,7 +45,7 @@ class Units:
         return [{"name": name, "units": number[i], "seconds": seconds[i]} for i, name in enumerate(self.classes)]
 
     def measured(self) -> dict:
-        """What was measured, for people and programs."""
+        """The measurements, for people and programs."""
         return {
             "processor": identity.this_machine()["processor"],
             "threads": 1,
@@ -139,7 +139,7 @@ def allreduce(size: int, job: _machine.Job, algorithm: str):
 
 
 def assumed(units: Units, machine: str, speed: float) -> list[str]:
-    """What the times rest on beside measurements."""
+    """Assumptions of the times beside measurements."""
     as_fast = "as fast as" if speed == 1 else f"{speed:g} times as fast as"
     return [
         f"a core of {machine} is {as_fast} the one here (--speed), and each rank has one thread",

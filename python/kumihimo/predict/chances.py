@@ -42,7 +42,7 @@ class UncertainTime:
 
 @dataclass(frozen=True)
 class Correlations:
-    """Of errors in one case, of algorithms of one class and of different ones."""
+    """Correlations of errors in one case: between algorithms of one class, and of different classes."""
 
     in_class: float = 0.0
     others: float = 0.0
@@ -56,7 +56,7 @@ def normals(name: str) -> tuple[float, ...]:
 
 
 def of_candidates(candidates: Sequence[UncertainTime], known: Correlations) -> list[float]:
-    """Of each, that it is the fastest. Together they are 1."""
+    """Probability of each candidate that it is the fastest. Their sum is 1."""
     if not candidates:
         return []
     latest = min(each.seconds * each.high for each in candidates)
@@ -90,13 +90,14 @@ def score(log: float, row: ErrorRow) -> float:
 
 
 def correlations_of(errors: object) -> Correlations:
-    """Of a _machine.PredictionErrors."""
+    """Correlations of a _machine.PredictionErrors."""
     return Correlations(errors.correlation_in_class, errors.correlation)
 
 
 def of_cases(errors: object, cases: Sequence[PredictedCase]) -> list[float] | None:
-    """Of algorithms for the same collective and length on one job. A class that nobody judged has the interval of all.
-    None: nothing was judged, or a time is 0."""
+    """Probabilities of algorithms for the same collective and length on one job. A class that nobody judged has the
+    interval of all. None: nothing was judged, or a time is 0.
+    """
     known = prediction_errors.rows_of(errors)
     classes = [
         (
@@ -140,8 +141,9 @@ def text(chance: float) -> str:
 
 
 def correlations(judged: Sequence[JudgedTime], rows: Sequence[ErrorRow]) -> Correlations:
-    """Of errors about their medians, as shares of their intervals, of pairs of algorithms in one case. Repeats are no
-    pair."""
+    """Correlations of errors about their medians, as shares of their intervals, over pairs of algorithms in one case.
+    Repeats are no pair.
+    """
     by_case: dict[object, list[tuple[JudgedTime, float]]] = {}
     for each in judged:
         row = prediction_errors.row_for(rows, each.algorithms, each.lengths)
@@ -166,8 +168,9 @@ def correlations(judged: Sequence[JudgedTime], rows: Sequence[ErrorRow]) -> Corr
 
 @dataclass(frozen=True)
 class JudgedChoice:
-    """What was said of the algorithm that is predicted as the fastest of a case. `lost`: its measured time by that of
-    the fastest one."""
+    """Prediction for the algorithm that is predicted as the fastest of a case. `lost`: its measured time by that of the
+    fastest one.
+    """
 
     chance: float
     lost: float
@@ -178,7 +181,7 @@ class JudgedChoice:
 
 
 def judged_choices(judged: Sequence[JudgedTime]) -> list[JudgedChoice]:
-    """Of each case with several algorithms, by intervals and correlations of all other cases."""
+    """Choices of all cases with several algorithms, by intervals and correlations of all other cases."""
     by_case: dict[object, list[JudgedTime]] = {}
     for each in judged:
         by_case.setdefault(each.case, []).append(each)

@@ -47,7 +47,7 @@ class Setting:
 
     @property
     def nodes(self) -> int:
-        """Of a job: those that have ranks."""
+        """Nodes of the job that have ranks."""
         return self.job.slots.nodes if self.placement is None else len(set(self.placement.node_of_rank))
 
     @property

@@ -113,8 +113,9 @@ def bounds(logs: Sequence[float], share: float = SHARE) -> tuple[float, float] |
 
 
 def rows(judged: Sequence[JudgedTime]) -> list[ErrorRow]:
-    """Of each class with enough times; of both, of each alone, and of all. A class of algorithms with too few takes the
-    interval of all, widened to hold its own times."""
+    """Rows of each class with enough times: of both kinds of class, of each alone, and of all. A class of algorithms
+    with too few takes the interval of all, widened to hold its own times.
+    """
     groups: dict[tuple[str, str], list[float]] = {}
     for each in judged:
         for key in keys(each.algorithms, each.lengths):
@@ -148,7 +149,7 @@ def row_of_class(known: Sequence[ErrorRow], algorithms: str, lengths: str) -> Er
 
 
 def rows_of(errors: object) -> list[ErrorRow]:
-    """Of a machine's _machine.PredictionErrors."""
+    """Rows of a machine's _machine.PredictionErrors."""
     return [ErrorRow(*row) for row in errors.rows]
 
 

@@ -1,6 +1,7 @@
-"""What a described machine says before anything is measured: algorithms that are predicted far slower than the best are
+"""Predictions on a described machine before any measurement: algorithms that are predicted far slower than the best are
 not tried. On a slow network one launch of all algorithms takes longer than a usual budget: 4 MiB by `one_shot` on 4x4
-nodes takes 17 times as long as by the best."""
+nodes takes 17 times as long as by the best.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured, kept on disk launch by launch, so that the same command goes on where an earlier one ended.
+"""Measurements, kept on disk launch by launch, so that the same command goes on where an earlier one ended.
 
 Lines of JSON: a head that says of which machine and library, results of cases under the name of their launch, and
 targets that are finished. A line that is not whole was being written when the machine failed; it is left out, and so is

@@ -1,5 +1,6 @@
-"""What predictions of published figures share: machines, rates of kernels, each measured once, and the
-time of a collective or a workload."""
+"""Shared parts of the predictions of published figures: machines, rates of kernels, each measured once, and the time of
+a collective or a workload.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +34,9 @@ BLOCK, TRIES = 192, 5
 
 
 class KernelRates:
-    """Of one thread: as they were measured once (kernel_rates.json), so that predictions do not change with the machine
-    that computes them, or `here`."""
+    """Rates of one thread: as they were measured once (kernel_rates.json), so that predictions do not change with the
+    machine that computes them, or `here`.
+    """
 
     def __init__(self, here: bool = False) -> None:
         self.known = {} if here else json.loads(COMMITTED.read_text(encoding="utf-8"))
@@ -71,7 +73,7 @@ class KernelRates:
         return CoreSpeed.of(self.peak, flops / max(job.slots.sizes))
 
     def used(self) -> dict:
-        """What was taken until now, in the form of kernel_rates.json."""
+        """Rates taken until now, in the form of kernel_rates.json."""
         taken = {name: value for name, value in vars(self).items() if name in ("peak", "lu", "lines", "long_lines")}
         if not taken:
             return {}
@@ -98,7 +100,7 @@ def collective_result(
     type_: str = "float64",
     **given: object,
 ) -> dict:
-    """What `simulate` finds. `given`: parameters of the algorithm."""
+    """Result of `simulate`. `given`: parameters of the algorithm."""
     asked = simulation.CollectiveQuestion(
         Setting(model, job), CollectiveArguments(kind, type=type_), algorithm, dict(given)
     )

@@ -68,7 +68,7 @@ class Allocator:
 
     @staticmethod
     def number(spec: Spec, graphs: object, free: int) -> int:
-        """Of nodes."""
+        """Number of nodes."""
         return graphs.ranks if spec.share is None else int(spec.share * free + 1e-9)
 
     def _watched(self, nodes: Sequence[int]) -> list[int]:
@@ -112,7 +112,7 @@ class Allocator:
 
 
 def parts_of(nodes: list[int], graphs: object) -> list[list[int]]:
-    """Of a recorded job: as many copies as fit."""
+    """Nodes of each copy of a recorded job: as many copies as fit."""
     if graphs is None:
         return [nodes]
     return [nodes[at : at + graphs.ranks] for at in range(0, len(nodes) - graphs.ranks + 1, graphs.ranks)]

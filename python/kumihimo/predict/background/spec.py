@@ -32,7 +32,7 @@ class Spec:
     spread: str = "scattered"
 
     def graphs(self) -> _goal.Graphs | None:
-        """Of the file."""
+        """Graphs of the file."""
         if self.kind != GOAL:
             return None
         return _goal.read(files.read_bytes(Path(self.file), "the GOAL file of --background", LARGEST_FILE), self.file)

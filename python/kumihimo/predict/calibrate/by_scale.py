@@ -150,7 +150,7 @@ def error_rows(found: ScaleValidation) -> list[ErrorRow]:
 
 
 def coverage_on_largest(found: ScaleValidation) -> tuple[int, int] | None:
-    """Of the intervals that the smaller splits give, on the largest one. None: there is one split only."""
+    """Coverage of the largest split by the intervals that the smaller ones give. None: there is one split only."""
     if len(found.judged) < 2:
         return None
     largest = max(found.judged, key=lambda each: each.split.judged)

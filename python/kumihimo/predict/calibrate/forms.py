@@ -55,8 +55,9 @@ def line_of(text: str, key: str) -> tuple[int, int] | None:
 
 
 def candidates(text: str) -> list[CostForm]:
-    """Those that the machine file can have, the one that it has first. None: it has keys that no form has together, so
-    that each form would lose a number."""
+    """Forms that the machine file can have, its present one first. None: it has keys that no form has together, so that
+    each form would lose a number.
+    """
     known = [form for form in FORMS if line_of(text, form.needs)]
     present = {key for key in KEYS if line_of(text, key)}
     if present not in (set(form.keys) for form in known):

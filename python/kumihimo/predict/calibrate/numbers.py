@@ -57,7 +57,7 @@ def _decimal(value: float, digits: int) -> str:
 
 
 def read(told: Mapping, state: str = "") -> dict[str, FittedNumber]:
-    """By key, of the parsed machine file with this state of its software."""
+    """Numbers of the parsed machine file with this state of its software, by key."""
     found = {}
     for section in SECTIONS:
         of_state = told.get("software", {}).get(state, {}) if state else {}
@@ -81,7 +81,7 @@ def _number(section: str, key: str, entry: object, state: str) -> FittedNumber |
 
 
 def named(numbers: Mapping[str, FittedNumber], wanted: Iterable[str]) -> list[FittedNumber]:
-    """Those that the user names, `message_cost` or `software.message_cost`, each once."""
+    """Numbers that the user names, `message_cost` or `software.message_cost`, each once."""
     found = {}
     for word in wanted:
         key = word.split(".")[-1]

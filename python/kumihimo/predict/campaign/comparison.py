@@ -23,7 +23,7 @@ def with_measured(points: Sequence[dict], measured: Sequence[dict]) -> list[dict
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of the points that have both times. Errors are factors: 1.1 is 10 % too long, or too short."""
+    """Agreement of the points that have both times. Errors are factors: 1.1 is 10 % too long, or too short."""
 
     points: int
     median: float

@@ -46,8 +46,7 @@ def is_number(points: Sequence[dict], name: str) -> bool:
 
 
 def choice(points: Sequence[dict], names: Sequence[str]) -> dict[str, str]:
-    """What the page shows first, of independent parameters: that along x, that of the curves, that of the charts.
-    Empty: none."""
+    """Independent parameters that the page shows first: along x, of the curves, and of the charts. Empty: none."""
     numbers = [name for name in varying(points) if is_number(points, name)]
     along = [name for name in numbers if name in names] or numbers
     x = next((name for name in FIRST if name in along), along[0] if along else "")

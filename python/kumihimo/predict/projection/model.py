@@ -33,7 +33,7 @@ class AssumedValues:
 
 @dataclass(frozen=True)
 class Limits:
-    """Of a machine: W, racks and USD; None: no limit."""
+    """Limits of a machine: W, racks and USD; None: no limit."""
 
     power: float | None = None
     racks: float | None = None

@@ -16,7 +16,7 @@ EDGE = 1.6449  # standard deviations from the middle to these
 
 @dataclass(frozen=True)
 class ProjectedBand:
-    """Of a year: the machine by the values of the files, and the peaks that hold nine of ten draws."""
+    """Projection of a year: the machine by the values of the files, and the peaks that hold nine of ten draws."""
 
     middle: ProjectedMachine
     low: float

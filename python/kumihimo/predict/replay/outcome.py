@@ -88,7 +88,7 @@ def of_recording(trace: Trace) -> list[str]:
 
 
 def of_gaps(trace: Trace) -> list[str]:
-    """What the program did without a trace of it."""
+    """Warnings about calls that left no trace."""
     lacking = [name for name in trace.silent if otf2_calls.moves_data(name)]
     warnings = []
     if lacking:

@@ -54,7 +54,7 @@ class ReplayModelRequest(ABC):
         """The machine that `machine` names."""
 
     def explicit(self) -> Iterator[GivenOption]:
-        """What was given: here all that is not as by default."""
+        """Options that differ from their defaults."""
         for each in fields(ReplayModelRequest):
             value = getattr(self, each.name)
             if value not in (each.default, []) and each.name not in ("model", "whole"):
@@ -85,7 +85,7 @@ class ReplayModelRequest(ABC):
         return ReplayModel(setting, name, hosts is None)
 
     def slots(self) -> int | None:
-        """Of the nodes that the options name; None: they name none."""
+        """Slots of the nodes that the options name; None: they name none."""
         if self.machine is None or not (self.whole or self.shape or self.box or self.given):
             return None
         asked = arguments.Ranks(self.shape, None, arguments.ranks_per_node_named(self.ranks_per_node))
@@ -122,7 +122,7 @@ class ReplayModelRequest(ABC):
 def first_job(
     asked: Iterable[arguments.Ranks], on: Callable[[arguments.Ranks], _machine.Job]
 ) -> tuple[str | None, _machine.Job]:
-    """Of those that the machine can have; the error is that of the first one."""
+    """The first job that the machine can have; the error is that of the first one asked."""
     first = None
     for each in asked:
         try:

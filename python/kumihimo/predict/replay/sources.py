@@ -1,4 +1,4 @@
-"""What a replay is of: a recorded program, a GOAL file or a workload; on other numbers of ranks, and of other speed."""
+"""Sources of a replay: a recorded program, a GOAL file or a workload; on other numbers of ranks, and of other speed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def is_workload(name: str) -> bool:
 
 
 def trace_of(name: str, given: Iterable[GivenOption] = ()) -> Trace:
-    """What is recorded in a folder or a file, or the GOAL file `goal:FILE`. `given`: options, which are refused where
-    a GOAL file has no use for them."""
+    """Trace recorded in a folder or a file, or the GOAL file `goal:FILE`. `given`: options, which are refused where a
+    GOAL file has no use for them.
+    """
     if not name:
         raise missing("the trace", "name a folder of kumihimo record --trace")
     if name.startswith(GOAL):
@@ -41,7 +42,7 @@ def trace_of(name: str, given: Iterable[GivenOption] = ()) -> Trace:
 
 
 def speeds(words: Sequence[str], read: Trace) -> tuple[float, dict[str, float]]:
-    """Of all computing, and of some regions."""
+    """Speed of all computing, and speeds of some regions."""
     general, of_regions = 1.0, {}
     for word in words:
         region, equals, number = word.rpartition("=")

@@ -1,4 +1,4 @@
-"""What is checked or measured: one collective by one algorithm on ranks of one shape."""
+"""Cases of checks and measurements: one collective by one algorithm on ranks of one shape."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class BenchCase:
 
     @property
     def shared(self) -> dict:
-        """What all cases of one collective share, whatever their algorithms and lengths."""
+        """The members that all cases of one collective share, whatever their algorithms and lengths."""
         names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts", "nodes")
         return {name: getattr(self, name) for name in (*names, "placement", "overlap_seconds")}
 
@@ -61,7 +61,7 @@ class BenchCase:
         return (self.shape or NODE) == NODE and self.ranks_per_node is None
 
     def ranks_of_a_node(self, ranks: int) -> int:
-        """Of the largest of them."""
+        """Ranks on the node that has most."""
         if self.ranks_per_node is not None:
             return max(arguments.node_sizes(Ranks(None, ranks, self.ranks_per_node)))
         return self.nodes.most_ranks if self.nodes else ranks
@@ -131,7 +131,7 @@ def _placed(case: BenchCase, ranks: int) -> _placement.Placement:
 
 
 def _sizes(case: BenchCase, ranks: int) -> list[int]:
-    """Of the nodes that ranks are placed on: emulated, real, or one a rank where a shape is laid over them."""
+    """Sizes of the nodes that ranks are placed on: emulated, real, or one a rank where a shape is laid over them."""
     if case.ranks_per_node is not None:
         return arguments.node_sizes(Ranks(None, ranks, case.ranks_per_node))
     if case.goes_by_real_nodes:
@@ -180,7 +180,7 @@ def applies(case: BenchCase, ranks: int) -> bool:
 
 
 def sizes_of(collective: str, asked: Sequence[int]) -> list[int]:
-    """Those that are measured: a barrier moves no bytes."""
+    """The sizes to measure: a barrier moves no bytes."""
     return list(asked) if arguments.moves_data(collective) else [0]
 
 

@@ -25,7 +25,7 @@ OnResult = Callable[[dict], None]
 
 @dataclass
 class LaunchResults:
-    """What one launch found: `about` says on what and how, `notes` what the user should know, `results` are by case."""
+    """Findings of one launch: `about` describes where and how it ran, `notes` are for the user, `results` are by case."""
 
     about: dict = field(default_factory=dict)
     results: list[dict] = field(default_factory=list)

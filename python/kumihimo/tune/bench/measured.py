@@ -1,4 +1,4 @@
-"""What the bench driver's calibration found, and the machine file that is made of it."""
+"""Results of the bench driver's calibration, and the machine file made from them."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def load_text(found: Measured) -> str:
 
 
 def notes(found: Measured) -> list[str]:
-    """What the user should know of the numbers."""
+    """Notes for the user about the numbers."""
     processors = found.about["processors"]
     said = list(found.notes)
     if found.is_oversubscribed:

@@ -146,7 +146,7 @@ def surveyed_sizes(sizes: Sequence[int]) -> list[int]:
 
 
 def not_too_long(sizes: Sequence[int]) -> list[int]:
-    """Those up to a limit; at least one."""
+    """The sizes up to a limit; at least one."""
     return [size for size in sizes if size <= LARGEST_SURVEYED] or [min(sizes)]
 
 
@@ -186,7 +186,7 @@ def launched(tuning: CaseTuning, name: str, cases: list[BenchCase], seconds: flo
 
 
 def asked_bytes(case: BenchCase, result: dict) -> int:
-    """Of irregular blocks a result tells the mean."""
+    """Bytes that the case asked for; a result of irregular blocks has their mean."""
     return case.bytes if case.counts else result.get("bytes")
 
 

@@ -1,4 +1,4 @@
-"""What a user asks for, as the steps of a bench driver's task (src/run/file_bench/file_task.hpp)."""
+"""A user's request, as the steps of a bench driver's task (src/run/file_bench/file_task.hpp)."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def removed_within(seconds: float, parent: Path) -> bool:
 
 
 def folders_in(parent: Path) -> list[Path]:
-    """Of this user, by name. A link is none."""
+    """This user's folders, by name. Links are left out."""
     found = []
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
@@ -72,7 +72,7 @@ def folders_in(parent: Path) -> list[Path]:
 
 
 def owner_of(folder: Path) -> dict | None:
-    """What the marker says; None: there is no marker of ours."""
+    """The owner that the marker names; None: there is no marker of ours."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         marker = folder / MARKER
         if marker.is_symlink() or marker.stat().st_size > 10_000:

@@ -34,7 +34,7 @@ class Pace:
 
 
 class EarlierLaunches(Protocol):
-    """What earlier launches showed (tune.journal)."""
+    """Fingerprints from earlier launches (tune.journal)."""
 
     def finished(self, target: dict) -> dict | None: ...
 
@@ -68,7 +68,7 @@ class Setup:
 
 @dataclass
 class Fingerprints:
-    """What one launch showed: marks by (call, bytes); `refused` those calls that the library would not do."""
+    """Fingerprints from one launch: marks by (call, bytes); `refused`: calls that the library refused."""
 
     marks: dict[tuple[str, int], Marks] = field(default_factory=dict)
     refused: dict[tuple[str, int], str] = field(default_factory=dict)
