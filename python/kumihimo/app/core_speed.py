@@ -12,7 +12,7 @@ PEAK_ROUNDS = 15
 
 @dataclass(frozen=True)
 class CoreSpeed:
-    """Speed of a rank of a machine relative to one thread here, with the peaks that it follows from, in flops a second."""
+    """Speed of a rank relative to one thread here, with the peaks that it follows from, in flops a second."""
 
     speed: float
     peak_here: float | None = None

@@ -182,7 +182,7 @@ class MeasuredCosts:
 
 
 def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts:
-    """Costs by the law of the most ranks: their joint rate is the rate that the file system gives all nodes together."""
+    """Costs by the law of the most ranks: their joint rate is that of the file system."""
     if size is None:
         raise missing("the size of a checkpoint", "add --checkpoint-bytes 16GiB (of a node)")
     text = files.read_text(path, "the measured cost", LARGEST_FILE)

@@ -1,4 +1,4 @@
-"""What is asserted of a program's speed: texts in the program (kumihimo.h) and TOML files.
+"""Assertions on a program's speed: texts in the program (kumihimo.h) and TOML files.
 
 A text holds asserts with `;` between them:
 

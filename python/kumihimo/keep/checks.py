@@ -90,7 +90,7 @@ class AssertVerdict:
 
 @dataclass
 class References:
-    """What asserts refer to beside the run: rows of files by EARLIER, PREDICTED and GOLDEN, and measured roofs."""
+    """References of asserts beside the run: rows of files by EARLIER, PREDICTED and GOLDEN, and measured roofs."""
 
     rows: Mapping[str, Sequence[ObservedRow]] = field(default_factory=dict)
     roof: Roof | None = None
@@ -125,7 +125,7 @@ class References:
 def verdicts(
     asserts: Sequence[PerformanceAssert], rows: Sequence[ObservedRow], references: References
 ) -> list[AssertVerdict]:
-    """Of each assert, for each row that it names."""
+    """Verdicts of each assert, for each row that it names."""
     return [found for each in asserts for found in of_assert(each, rows, references)]
 
 
@@ -186,7 +186,7 @@ def judged(asserted: PerformanceAssert, row: ObservedRow, references: References
 
 
 def judged_rate(asserted: PerformanceAssert, row: ObservedRow, references: References) -> AssertVerdict:
-    """Of a rate that the command gives: the time for one unit is judged, as less of it is better."""
+    """Verdict on a rate that the command gives: the time for one unit is judged, as less of it is better."""
     name = next((each for each in row.figures if observed.is_rate(each)), None)
     if name is None:
         known = ", ".join(row.figures)
@@ -231,7 +231,7 @@ def lacking(name: str, row: ObservedRow) -> str:
 
 
 def bound_of(asserted: PerformanceAssert, row: ObservedRow, references: References) -> float:
-    """What the figure may be at most."""
+    """The most that the figure may be."""
     if asserted.quantity == RATE:
         return asserted.work / asserted.number
     if asserted.quantity != SHARE:

@@ -1,4 +1,4 @@
-"""What a programmer knows of a kernel, as text at three levels (Gropp's golden copy):
+"""A programmer's knowledge of a kernel, as text at three levels (Gropp's golden copy):
 
 property   "precious, 100 to 10,000 trips, even", "odd", "multiple of 8", "power of two", "not a power of two"
 middle     "unroll, align, SIMD and tune"
@@ -56,7 +56,7 @@ class KernelHints:
         return found
 
     def conditions(self) -> dict:
-        """Of a choice in a wisdom file: a call without them runs the golden copy."""
+        """Conditions of a choice in a wisdom file: a call without them runs the golden copy."""
         given = {"multiple": self.multiple if self.multiple > 1 else None, "odd": self.odd or None}
         given["power_of_two"] = self.power_of_two
         return {name: value for name, value in given.items() if value is not None}

@@ -42,7 +42,7 @@ def ctype_of(name: str, prototype: Prototype) -> type | None:
 
 
 def load(library: str) -> ctypes.CDLL:
-    """By its file name, its path, or the name that the linker knows ("m")."""
+    """Loads a library by its file name, its path, or the name that the linker knows ("m")."""
     try:
         return ctypes.CDLL(library)
     except OSError as error:

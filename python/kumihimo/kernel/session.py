@@ -173,7 +173,7 @@ class Session:
 
 
 def hashes_of(listing: dict) -> dict:
-    """Of the golden copies and variants."""
+    """Hashes of the golden copies and variants."""
     return {
         each["name"]: (each["compiler"], each["golden"], [(row["name"], row["hash"]) for row in each["variants"]])
         for each in listing.get("kernels", [])

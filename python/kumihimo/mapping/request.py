@@ -1,4 +1,4 @@
-"""What a search for a placement starts from: the job, the traffic, and placements to start with."""
+"""Input of a search for a placement: the job, the traffic, and placements to start with."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def zeros(lengths: list[int]) -> str:
 
 
 def traffic_on(text: str, on: JobNetwork) -> sources.TrafficSource:
-    """What --traffic names; a collective or a workload is that of as many ranks as there are slots."""
+    """Traffic that --traffic names; a collective or a workload is that of as many ranks as there are slots."""
     kind, colon, _ = text.partition(":")
     slots = on.job.slots.size
     fills = colon and (kind in _schedule.collectives() or text.startswith(WORKLOAD))
@@ -209,7 +209,7 @@ def from_file(path: Path, on: JobNetwork, ranks: int) -> _placement.Placement:
 
 
 def evaluated(text: str, on: JobNetwork, ranks: int, grid: _topology.Shape | None) -> placements.Placed:
-    """What --evaluate names: a map file, or an order."""
+    """Placement that --evaluate names: a map file, or an order."""
     if placements.format_and_file(text)[0] or Path(text).exists() or "/" in text:
         return placements.Placed(text, from_file(Path(text), on, ranks))
     try:

@@ -43,7 +43,7 @@ class TrafficSource:
 
 
 def traffic_from(text: str, ranks: int | None = None) -> TrafficSource:
-    """What --traffic names. `ranks`: how many were asked for; a collective needs them."""
+    """Traffic that --traffic names. `ranks`: the number asked for; a collective needs them."""
     source = _named(text, ranks)
     if ranks not in (None, source.traffic.ranks):
         rule = f"{text} has {counted(source.traffic.ranks, 'rank')}"
@@ -133,7 +133,9 @@ def _begins_as_profile(path: Path) -> bool:
 
 
 def _kind_of(text: str, path: Path) -> str:
-    """Of a file whose name does not say it. METIS has comments of its own, Scotch begins with its version, 0, alone."""
+    """Kind of a file whose name does not say it. METIS has comments of its own, Scotch begins with its version, 0,
+    alone.
+    """
     if text.startswith("%"):
         return "metis"
     content = re.search(r"^[ \t\r]*([^#\s][^#\n]*)", text, re.MULTILINE)

@@ -59,8 +59,10 @@ ALIASES = {"hostfile": "hydra", "rankfile": ""}  # before the name of a file; em
 
 
 def map_format_of(text: str, file: str | None) -> str:
-    """By its lines, without comments; mostly the first one is enough. A list of ranks, a line for each node, looks like
-    a permutation if all nodes have one rank. It must then have the name that MPICH gives it, or the prefix cray:."""
+    """Format of a map by its lines, without comments; mostly the first one is enough. A list of ranks, a line for each
+    node, looks like a permutation if all nodes have one rank. It must then have the name that MPICH gives it, or the
+    prefix cray:.
+    """
     if Path(file or "").name.startswith("MPICH_RANK_ORDER"):
         return "cray"
     if _placement.is_rankfile(text):
@@ -74,7 +76,7 @@ def map_format_of(text: str, file: str | None) -> str:
 
 
 def format_and_file(text: str) -> tuple[str, str]:
-    """Of FORMAT:FILE; the format is empty if the text is FILE alone, which may have a colon."""
+    """Both parts of FORMAT:FILE; the format is empty if the text is FILE alone, which may have a colon."""
     name, _, file = text.partition(":")
     has_format = file and name in (*_placement.map_formats(), *ALIASES) and not Path(text).exists()
     return (name, file) if has_format else ("", text)
@@ -89,7 +91,7 @@ class Placed:
 
 
 def wanted(order: str | None, file: Path | None) -> Wanted | None:
-    """What --order and --placement ask for; None: block order, as without them."""
+    """The placement that --order and --placement ask for; None: block order, as without them."""
     if order is not None and file is not None:
         raise wrong_value("--order excludes --placement", "both", "leave one of them out")
     if file is not None:
@@ -114,8 +116,9 @@ def on_space(space: _topology.RankSpace, wanted: Wanted) -> _placement.Placement
 def placed(
     space: _topology.RankSpace, wanted: Wanted | None, ranks: int | None = None
 ) -> tuple[_topology.RankSpace, _placement.Placement | None]:
-    """What the ranks see as the user wants them placed, and the placement; None: as they are. `ranks`: how many
-    were asked for; None: any number."""
+    """The space that ranks see where the user wants them, and the placement; None: unchanged. `ranks`: the number asked
+    for; None: any number.
+    """
     if wanted is None:
         return space, None
     placement = on_space(space, wanted)
@@ -130,7 +133,7 @@ def check_places_all(wanted: Wanted, placement: _placement.Placement, ranks: int
 
 
 def space_of(space: _topology.RankSpace, placement: _placement.Placement) -> _topology.RankSpace:
-    """What the ranks see that on_space() placed."""
+    """The space that ranks see after on_space() has placed them."""
     if placement.is_block and placement.ranks == space.ranks:
         return space
     return placement.rank_space(_shape_of_nodes(space))

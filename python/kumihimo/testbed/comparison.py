@@ -1,4 +1,4 @@
-"""What links have carried beside what `simulate` predicts for them."""
+"""Traffic that links have carried, beside the prediction of `simulate` for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PredictedLoads:
 
 
 def predicted(path: Path, testbed: Testbed, times: int) -> PredictedLoads:
-    """What `simulate` wrote, so many times over. Refused if it is of another network."""
+    """Loads that `simulate` wrote, times a factor. Refuses those of another network."""
     ours = testbed.plan.described.network
     text = files.read_text(path, "the prediction", LARGEST_FILE)
     try:
@@ -92,7 +92,7 @@ class LoadComparison:
 
 
 def link_rows(testbed: Testbed, carried: Mapping[int, LinkCount], compared: LoadComparison | None) -> list[dict]:
-    """What is known of each link."""
+    """A row for each link."""
     wiring, machine, recorded = testbed.wiring, testbed.plan.described, faults.recorded(testbed)
     rows = []
     for link, count in sorted(carried.items()):

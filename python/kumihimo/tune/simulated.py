@@ -123,7 +123,7 @@ class Simulated:
         return name, parameters, told
 
     def chance(self, collective: str, size: int, chosen: str, tried: Sequence[tuple[str, dict]]) -> float | None:
-        """Probability that no other algorithm is faster, before parameters are varied: an interval is that of a class."""
+        """Probability, before parameters vary, that no other algorithm is faster: intervals are those of classes."""
         errors, ranks = self.asked.setting.errors, self.asked.space.ranks
         times = {name: self.told(collective, size, name, parameters)["seconds"] for name, parameters in tried}
         cases = [

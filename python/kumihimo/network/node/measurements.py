@@ -185,8 +185,9 @@ def hpcg(asked: NodeMeasurement, grid: tuple[int, int, int], ordering: str, seco
 
 
 def measured_hpcg(asked: NodeMeasurement, grid: tuple[int, int, int], ordering: str, seconds: float) -> dict:
-    """By the rules: the reference says how far to reduce the residual; then sets of iterations, by turns on the numbers
-    of threads."""
+    """HPCG by its rules: the reference run sets the residual to reach; then sets of iterations follow, by turns on the
+    numbers of threads.
+    """
     most = max(asked.threads)
     asked.advance("hpcg, reference")
     run = asked.do(lambda: _node.Hpcg.make(*grid, most))

@@ -1,4 +1,4 @@
-"""What this node could do at most: its memory by the tables of its firmware, its arithmetic by its processors' data."""
+"""Upper bounds of this node: its memory by the tables of its firmware, its arithmetic by its processors' data."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def memory_peak_of(table: bytes) -> Peak:
 
 
 def entries(table: bytes) -> Iterator[tuple[bytes, list[str]]]:
-    """Of memory devices: the formatted part and the texts."""
+    """Entries of memory devices: the formatted part and the texts."""
     at = 0
     while at + 4 <= len(table):
         kind, length = table[at], table[at + 1]

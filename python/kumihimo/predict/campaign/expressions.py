@@ -23,7 +23,7 @@ MOST_SHOWN = 40  # characters of a value in an error
 
 
 def rounded(number: float, digits: int = 0) -> float:
-    """Rounds, with a limit on the digits: for a whole number Python computes ten to their power, however many they are."""
+    """Rounds, with a limit on the digits: for a whole number Python computes ten to their power."""
     if abs(digits) > MOST_DIGITS:
         raise ValueError(f"round takes at most {MOST_DIGITS} digits, not {digits}")
     return round(number, digits) if digits else round(number)

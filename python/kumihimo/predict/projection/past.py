@@ -57,7 +57,7 @@ class Hindcast:
 
 
 def t_quantile(degrees: int) -> float:
-    """Quantile of Student's distribution, 95 % one-sided (Cornish and Fisher's expansion; 0.5 % off from 4 degrees on)."""
+    """Quantile of Student's distribution, 95 % one-sided (Cornish and Fisher's expansion; 0.5 % off from 4 degrees)."""
     z = 1.6449
     return (
         z

@@ -44,7 +44,7 @@ def read(path: Path) -> Trace:
 
 
 def results(anchor: Path) -> Iterator[object]:
-    """Results of another process that reads the archive: in this one, a crash of OTF2's library would end the command."""
+    """Results from a process that reads the archive: in this one, a crash of OTF2's library would end the command."""
     with children.start([*READER, str(anchor)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as reader:
         try:
             while True:

@@ -100,7 +100,7 @@ def needs_core(thread: SampledThread, rank: SampledRank) -> bool:
 
 
 def computes(thread: SampledThread) -> bool:
-    """Of a thread that is not the first of its rank."""
+    """Whether a thread that is not the first of its rank computes."""
     if thread.seconds and thread.seconds < LITTLE_TIME:
         return False
     helper = thread.runtime == runtimes.OTHER

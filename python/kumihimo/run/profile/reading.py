@@ -114,7 +114,7 @@ def state_of(path: Path) -> tuple:
 
 
 def lines_of(path: Path) -> list[bytes]:
-    """Those that are whole."""
+    """The complete lines."""
     return [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
 
 

@@ -25,7 +25,7 @@ OnResult = Callable[[dict], None]
 
 @dataclass
 class LaunchResults:
-    """Findings of one launch: `about` describes where and how it ran, `notes` are for the user, `results` are by case."""
+    """Findings of one launch: `about` describes where and how it ran, `notes` are for the user; `results`: by case."""
 
     about: dict = field(default_factory=dict)
     results: list[dict] = field(default_factory=list)

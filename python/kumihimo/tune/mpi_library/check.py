@@ -112,7 +112,7 @@ def compared(family: str, rules: Rules, reference: Reference, found: Fingerprint
 
 
 def default_under(family: str, rules: Rules, collective: str) -> str:
-    """The algorithm that the library uses at sizes that the file leaves to it: MPICH's device is aside for all of them."""
+    """The algorithm that the library uses at sizes that the file leaves to it: MPICH's device is aside."""
     touched = any(rule.algorithm is not LIBRARY for rule in rules.by_collective.get(collective, ()))
     return AUTO if family == "mpich" and touched else DEFAULT
 
