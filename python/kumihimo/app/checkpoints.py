@@ -164,7 +164,7 @@ def _about(path: Path) -> dict | None:
             if file.read(len(BEGINS)) != BEGINS:
                 return None
             _, arrays = struct.unpack("<QQ", file.read(16))
-            lengths = []
+            lengths: list[int] = []
             for _ in range(min(arrays, LONGEST_NAME)):
                 (length,) = struct.unpack("<Q", file.read(8))
                 if length > LONGEST_NAME:

@@ -3,7 +3,7 @@ dealt as the application deals them, and a simulator times the messages and the 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from kumihimo import _goal, _machine, _predict
@@ -39,7 +39,7 @@ class Units:
     seconds: list[float]
 
     def by_class(self) -> list[dict]:
-        number, seconds = Counter(self.of_class), Counter()
+        number, seconds = Counter(self.of_class), defaultdict[int, float](float)
         for which, each in zip(self.of_class, self.seconds):
             seconds[which] += each
         return [{"name": name, "units": number[i], "seconds": seconds[i]} for i, name in enumerate(self.classes)]

@@ -77,7 +77,7 @@ class AssertCheck:
         """One line each, annotations, and JUnit XML; the exit code."""
         for line in outputs.lines(found):
             say(line)
-        for line in outputs.annotations(found):
+        for line in outputs.github_annotations(found):
             print(line, file=sys.stderr, flush=True)
         if self.junit is not None:
             output.write(self.junit, outputs.junit(found, shlex.join(["kumihimo", *sys.argv[1:]])))

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kumihimo.keep.judge import ALL, MEDIAN
@@ -160,7 +160,7 @@ class AssertFile:
     """A TOML file: its asserts, and the files that it refers to."""
 
     asserts: Sequence[PerformanceAssert] = ()
-    references: Mapping[str, Path] = ()
+    references: Mapping[str, Path] = field(default_factory=dict)
 
 
 def read(path: Path) -> AssertFile:
@@ -218,7 +218,8 @@ def of_table(keys: Mapping[str, object], where: str) -> Iterator[PerformanceAsse
         raise wrong_value(f"{where} must assert something", "no " + ", ".join(QUANTITIES))
     with errors_at(where):
         for key in asserted:
-            for text in keys[key] if isinstance(keys[key], list) else [keys[key]]:
+            content = keys[key]
+            for text in content if isinstance(content, list) else [content]:
                 if not isinstance(text, str):
                     raise wrong_value(f"{key} must be a text with its sign", repr(text), f'write {key} = "<= 0.5"')
                 work = work_of(key, text, keys)

@@ -70,7 +70,8 @@ class AssertVerdict:
 
     def as_object(self) -> dict:
         ratio = self.ratio
-        finite = ratio is not None and all(map(isfinite, (ratio.value, ratio.low, ratio.high)))
+        if ratio is not None and not all(map(isfinite, (ratio.value, ratio.low, ratio.high))):
+            ratio = None
         return {
             "assert": self.asserted,
             "subject": self.subject,
@@ -78,9 +79,9 @@ class AssertVerdict:
             "expected": self.expected or None,
             "found": self.found or None,
             "reason": self.why or None,
-            "ratio": ratio.value if finite else None,
-            "ratio_low": ratio.low if finite else None,
-            "ratio_high": ratio.high if finite else None,
+            "ratio": ratio.value if ratio else None,
+            "ratio_low": ratio.low if ratio else None,
+            "ratio_high": ratio.high if ratio else None,
             "runs": self.runs,
             "passages": self.passages,
             "file": self.file or None,

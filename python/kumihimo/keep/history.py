@@ -187,8 +187,8 @@ class ResultHistory:
                 "SELECT key, figure, value, low, high, lower, date, version, machine, file, accepted "
                 "FROM runs JOIN figures ON figures.run = runs.id ORDER BY date, runs.id"
             )
-            for key, figure, value, low, high, lower, *run in rows:
-                of = HistoryRun(*run[:4], accepted=bool(run[4]))
+            for key, figure, value, low, high, lower, date, version, machine, file, accepted in rows:
+                of = HistoryRun(date, version, machine, file, bool(accepted))
                 series = found.setdefault(
                     (of.machine, key, figure), HistorySeries(key, figure, of.machine, bool(lower))
                 )

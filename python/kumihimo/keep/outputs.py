@@ -24,7 +24,7 @@ def lines(found: Sequence[AssertVerdict]) -> list[str]:
     ]
 
 
-def annotations(found: Sequence[AssertVerdict], environment: Mapping[str, str] = os.environ) -> list[str]:
+def github_annotations(found: Sequence[AssertVerdict], environment: Mapping[str, str] = os.environ) -> list[str]:
     """`::error file=solver.c,line=41::...`, where GitHub runs us: files are named from the top of the checkout."""
     if environment.get("GITHUB_ACTIONS") != "true":
         return []

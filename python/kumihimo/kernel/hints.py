@@ -121,12 +121,14 @@ def check(hints: KernelHints, text: str) -> None:
         raise wrong_value(f"a power of two is no multiple of {hints.multiple}", f"'{text}'")
     if hints.tune and not hints.transformations:
         raise wrong_value("tune in a hint needs what is tuned", f"'{text}'", "write unroll, align, simd and tune")
-    if hints.trips and not any_fits(hints):
+    if not any_fits(hints):
         raise wrong_value("the range of trips in a hint must hold a number with the other properties", f"'{text}'")
 
 
 def any_fits(hints: KernelHints) -> bool:
     """From one fitting number to the next but one there are at most 4 multiples, so the search is short."""
+    if hints.trips is None:
+        return True
     low, high = hints.trips
     if hints.power_of_two or high - low > 8 * hints.multiple:
         return bool(hints.from_size(low, 1))

@@ -59,10 +59,10 @@ class QuickLook:
     def seconds(self, candidate: KernelCandidate, sample: Callable[[Runner], float | str]) -> float | str:
         """Seconds of one call, or the reason why the candidate is refused."""
         runner = Runner(candidate, 1)
-        for _ in range(2):  # the first run touches memory and code
-            first = sample(runner)
-            if isinstance(first, str):
-                return first
+        touching = sample(runner)  # memory and code
+        first = touching if isinstance(touching, str) else sample(runner)
+        if isinstance(first, str):
+            return first
         runner.times = times_of(first, self.effort)
         ratios: list[float] = []
         while len(ratios) < self.SAMPLES:
@@ -125,7 +125,7 @@ def drop(runners: Sequence[Runner]) -> None:
 
 def row_of(runner: Runner, golden: Runner) -> dict:
     """Measurements of one candidate, alone and beside the golden copy."""
-    row = {"variant": runner.candidate.variant, "parameters": runner.candidate.parameters}
+    row: dict[str, object] = {"variant": runner.candidate.variant, "parameters": runner.candidate.parameters}
     if runner.refused:
         return {**row, "refused": runner.refused}
     median, low, high = runner.interval()

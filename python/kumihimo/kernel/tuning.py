@@ -55,6 +55,8 @@ def sizes_of(kernel: dict, hints: KernelHints, asked: Sequence[int] = ()) -> lis
 
 def largest(hints: KernelHints) -> list[int]:
     """The largest size that fits, if it is near the end of the range."""
+    if hints.trips is None:
+        return []
     low, high = hints.trips
     near = range(high, max(low, high - 4 * hints.multiple) - 1, -1)
     return [next(size for size in near if hints.fits(size))] if any(map(hints.fits, near)) else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Protocol
 
 from kumihimo import _mapping, _placement, _predict, _traffic
 from kumihimo.mapping.request import PlaceRequest
@@ -12,8 +13,20 @@ from kumihimo.text.errors import KumihimoError
 MOST_PREDICTED = 4096  # ranks: the flow model takes seconds beyond
 
 
-def measures(of: object) -> dict:
-    """Measures of _mapping.Measures or of a candidate."""
+class HasMeasures(Protocol):
+    """_mapping.Measures, or a candidate."""
+
+    @property
+    def average_hops(self) -> float: ...
+    @property
+    def hop_bytes(self) -> float: ...
+    @property
+    def link_bytes_max(self) -> float: ...
+    @property
+    def off_node_bytes(self) -> float: ...
+
+
+def measures(of: HasMeasures) -> dict:
     return {
         "average_hops": of.average_hops,
         "hop_bytes": of.hop_bytes,
@@ -91,7 +104,8 @@ def recognised(request: PlaceRequest, found: _mapping.Mapping) -> list[str]:
 
 def lengths_in(lattice: str) -> list[int]:
     """Lengths of axes: 8, 2 and 2 of "torus 8x2mx2m, 6 neighbours"."""
-    return [int(length) for length in re.findall(r"\d+", re.search(r"\d+m?(x\d+m?)*", lattice)[0])]
+    first = re.search(r"\d+m?(x\d+m?)*", lattice)
+    return [int(length) for length in re.findall(r"\d+", first[0])] if first else []
 
 
 def is_same_grid(given: list[int], found: list[int]) -> bool:

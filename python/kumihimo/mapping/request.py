@@ -144,7 +144,7 @@ def network(
         job = _machine.Job.with_node_sizes(job.machine, sizes_without(holes, job))
     order = None if given is None else allocation.placement_on(job, given)
     names = job.machine.node_names or (given.hosts if given else ())
-    return JobNetwork(job, described, tuple(names), order and placements.Placed("--allocation", order))
+    return JobNetwork(job, described, tuple(names), None if order is None else placements.Placed("--allocation", order))
 
 
 def with_slots(given: allocation.Allocation, each: int | tuple[int, ...]) -> allocation.Allocation:
@@ -201,8 +201,7 @@ def in_order(order: str, on: JobNetwork, ranks: int, grid: _topology.Shape | Non
 
 def from_file(path: Path, on: JobNetwork, ranks: int) -> _placement.Placement:
     """FILE or FORMAT:FILE, of any format of maps."""
-    wanted = placements.wanted(None, path)
-    placement = wanted.place(on.job.slots, on.shape, list(on.names), on.cores_per_node())
+    placement = placements.read_wanted(path).place(on.job.slots, on.shape, list(on.names), on.cores_per_node())
     if placement.ranks != ranks:
         raise wrong_value(f"{path} must place the {counted(ranks, 'rank')} of the traffic", placement.ranks)
     return placement

@@ -62,16 +62,17 @@ class CellLoads:
 def pictures(machine: _machine.Machine, loads: Loads, titles: Mapping[str, str], of: str) -> list[pages.PagePart]:
     """The loads side by side: a torus that turns, or else a cell for each link. `of`: what there are several of."""
     picture = scene(machine, loads)
-    cells = None if picture else flat(machine, loads)
-    if not (picture or cells):
-        return []
-    full = (picture or cells).full_scale
-    scale = "0 B", bytes_text(full), "on one link"
-    if cells:
+    if picture is None:
+        cells = flat(machine, loads)
+        if cells is None:
+            return []
+        scale = "0 B", bytes_text(cells.full_scale), "on one link"
         return [
             cells_lead(cells, titles, of),
             pages.SquareMap("link-cells", "links", panels(cells, titles), scale=scale),
         ]
+    full = picture.full_scale
+    scale = "0 B", bytes_text(full), "on one link"
     lead = OF_SCENE
     if len(titles) > 1:
         lead += " Both pictures have the same scale and turn together."

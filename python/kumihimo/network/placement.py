@@ -35,10 +35,11 @@ class Wanted:
         """On these slots, of nodes of this shape (or of none), with these names and cores (0: a slot each)."""
         if self.order is not None:
             return _placement.Placement.in_order(self.order, slots, nodes)
-        format_ = self.format or map_format_of(self.text, self.file)
+        text, file = self.text or "", self.file or ""
+        format_ = self.format or map_format_of(text, file)
         if format_ == PLACEMENT:
-            return _placement.Placement.parse(self.text, self.file, slots, names or [])
-        return _placement.read_map(format_, self.text, self.file, slots, names or [], nodes, cores_per_node, True)
+            return _placement.Placement.parse(text, file, slots, names or [])
+        return _placement.read_map(format_, text, file, slots, names or [], nodes, cores_per_node, True)
 
 
 PLACEMENT = "placement"
@@ -95,10 +96,15 @@ def wanted(order: str | None, file: Path | None) -> Wanted | None:
     if order is not None and file is not None:
         raise wrong_value("--order excludes --placement", "both", "leave one of them out")
     if file is not None:
-        format_, name = format_and_file(str(file))
-        text = files.read_text(Path(name), "the placement file", LARGEST_FILE)
-        return Wanted(file=odd_bytes.printable(name), text=text, format=ALIASES.get(format_, format_))
+        return read_wanted(file)
     return None if order is None else Wanted(order=order)
+
+
+def read_wanted(path: Path) -> Wanted:
+    """The placement of FILE or FORMAT:FILE."""
+    format_, name = format_and_file(str(path))
+    text = files.read_text(Path(name), "the placement file", LARGEST_FILE)
+    return Wanted(file=odd_bytes.printable(name), text=text, format=ALIASES.get(format_, format_))
 
 
 def on_space(space: _topology.RankSpace, wanted: Wanted) -> _placement.Placement:

@@ -161,8 +161,8 @@ class SimulationRequest(ABC):
         job = None if of is None else simulation.with_places(of, asked, part, hosts, wanted)
         subject.check(job)
         ranks = None if subject.kind == "goal" and self.model == "loggp" else self.ranks
-        placed = job and simulation.placed(job, wanted, hosts, ranks)
-        deaths = faults.deaths(self.dies, job and job.machine)
+        placed = None if job is None else simulation.placed(job, wanted, hosts, ranks)
+        deaths = faults.deaths(self.dies, None if job is None else job.machine)
         slow = bool(part.slow)
         setting = Setting(self.model, job, placed, not self.no_simd, noise, deaths, has_slow_parts=slow, options=told)
         return subject, setting if job else self.alone(setting, subject, asked)
@@ -173,7 +173,7 @@ class SimulationRequest(ABC):
         each = asked.ranks_per_node
         if setting.deaths and not isinstance(each, int):
             rule = "--dies without --machine needs as many ranks on each node"
-            raise wrong_value(rule, ",".join(map(str, each)), "give --ranks-per-node one number")
+            raise wrong_value(rule, ",".join(map(str, each or ())), "give --ranks-per-node one number")
         space = None if subject.kind == "goal" else arguments.rank_space(asked)
         return replace(setting, space=space, ranks_per_node=each if isinstance(each, int) else 1)
 

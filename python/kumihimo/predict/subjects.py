@@ -52,8 +52,8 @@ class CollectiveSubject:
         moves_none = not arguments.moves_data(asked.collective)
         if sizes is None and not moves_none and not arguments.is_listed(asked.counts):
             raise missing("the length of the data", "add --bytes 1MiB")
-        lengths = [0] if moves_none else [None] if sizes is None else parse_sizes(sizes)
-        return cls(asked, algorithm, parameters, lengths)
+        lengths: Sequence[int | None] = [0] if moves_none else [None]
+        return cls(asked, algorithm, parameters, lengths if moves_none or sizes is None else parse_sizes(sizes))
 
     @property
     def may_not_fit(self) -> bool:

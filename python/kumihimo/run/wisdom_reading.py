@@ -143,10 +143,12 @@ def ranks_of_communicators(shapes: dict[str, int]) -> set[int]:
     for name in shapes:
         plain = re.match(r"(?:node|row) of (\d+) rank", name)
         box = BOX.fullmatch(name)
-        if not plain and not box:
+        if plain:
+            numbers.add(int(plain[1]))
+        elif box:
+            numbers.add(prod(map(int, re.findall(r"\d+", box[1]))) * int(box[2] or 1))
+        else:
             return set()
-        lengths_of_axes = map(int, re.findall(r"\d+", box[1])) if box else ()
-        numbers.add(int(plain[1]) if plain else prod(lengths_of_axes) * int(box[2] or 1))
     return numbers - {1}
 
 

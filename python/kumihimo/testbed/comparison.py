@@ -84,7 +84,7 @@ class LoadComparison:
         return {
             "links_compared": len(self.ratios),
             "mean_ratio": self.mean,
-            "worst_ratio": self.ratios.get(worst),
+            "worst_ratio": None if worst is None else self.ratios[worst],
             "worst_link": None if worst is None else testbed.plan.described.link_name(worst),
             "links_predicted_idle": len(self.unexpected),
             "bytes_predicted_idle_max": self.measured[busiest[0]].data if busiest else 0,

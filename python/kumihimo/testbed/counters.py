@@ -72,6 +72,8 @@ def earlier(path: Path, option: str, testbed: Testbed) -> dict[int, LinkCount]:
 
 def number(found: object) -> int:
     """No counter has more than 64 bits."""
+    if not isinstance(found, (int, float, str)):
+        raise TypeError
     value = int(found)
     if abs(value) >> 64:
         raise OverflowError

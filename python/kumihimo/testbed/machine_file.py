@@ -136,7 +136,8 @@ def with_step(text: str, seconds: float, ranks: int) -> str:
     arrival: their sum is what counts in every algorithm. In it the processors of this machine work at both ends of the
     messages of all ranks."""
     said = "half a step of a ring of all ranks at once, 8 bytes each, by kumihimo's engine over MPI"
-    hop = float(re.search(r'^hop_latency = { value = "([\d.e+-]+) us"', text, re.MULTILINE)[1])
+    (found,) = re.findall(r'^hop_latency = { value = "([\d.e+-]+) us"', text, re.MULTILINE)
+    hop = float(found)
     cost = max(0.5, (seconds * 1e6 - hop) / 2)
     row = f'{{ value = "{cost:.3g} us", measured = "{said}" }}'
     text = re.sub(r"^(message_cost|relay_latency) = .*", lambda match: f"{match[1]} = {row}", text, flags=re.MULTILINE)

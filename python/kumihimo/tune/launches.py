@@ -12,7 +12,7 @@ from random import Random
 from kumihimo.processes import mpi
 from kumihimo.text.errors import Failed, OutOfTime
 from kumihimo.tune import bench
-from kumihimo.tune.bench import BenchCase
+from kumihimo.tune.bench.cases import BenchCase
 from kumihimo.tune.journal import Journal
 
 LEAST_SECONDS = 1.0  # that a launch needs: one is not begun with less

@@ -14,7 +14,7 @@ from kumihimo.processes import mpi
 from kumihimo.text.errors import Failed, NotApplicable, OutOfTime
 from kumihimo.text.sizes import text_of
 from kumihimo.tune import mpi_library, search
-from kumihimo.tune.bench import OtherNodes, RealNodes, real_nodes
+from kumihimo.tune.bench.nodes import OtherNodes, RealNodes, real_nodes
 from kumihimo.tune.final_comparison import LEAST_LAUNCHES
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import LEAST_SECONDS, BudgetClock

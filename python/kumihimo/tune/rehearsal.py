@@ -18,7 +18,7 @@ from kumihimo.run import preload
 from kumihimo.text.errors import OutOfTime
 from kumihimo.text.ranges import times_apart
 from kumihimo.tune import wisdom
-from kumihimo.tune.bench import BenchCase
+from kumihimo.tune.bench.cases import BenchCase
 from kumihimo.tune.bench.job import run_rehearsal
 from kumihimo.tune.bench.tuned import Choice
 from kumihimo.tune.final_comparison import Judged

@@ -132,7 +132,7 @@ class Simulated:
             if seconds is not None
         ]
         found = None if errors is None or len(cases) < 2 else chances.of_cases(errors, cases)
-        return found and found[[case.algorithm for case in cases].index(chosen)]
+        return found[[case.algorithm for case in cases].index(chosen)] if found else None
 
     def told(self, collective: str, size: int, name: str, parameters: dict) -> dict:
         """`seconds`, None where the algorithm does not fit, and `low` and `high` where there is an interval."""

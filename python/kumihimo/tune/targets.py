@@ -14,8 +14,8 @@ from kumihimo.collectives.arguments import Ranks
 from kumihimo.processes import allocation, mpi
 from kumihimo.run.profile.collectives import NON_BLOCKING, Form
 from kumihimo.text.errors import KumihimoError
-from kumihimo.tune.bench import RealNodes
 from kumihimo.tune.bench.cases import NODE, NONE, BenchCase, rank_space, sizes_of
+from kumihimo.tune.bench.nodes import RealNodes
 from kumihimo.tune.launches import LONG_CALL_SECONDS
 
 USUAL = ("allreduce", "bcast", "reduce")  # that are tuned for unless others are named

@@ -12,8 +12,9 @@ from kumihimo import _collectives
 from kumihimo.processes import mpi
 from kumihimo.text.errors import Failed, OutOfTime
 from kumihimo.tune import rehearsal, search, wisdom
-from kumihimo.tune.bench import BenchCase, RealNodes, real_nodes, run_check, run_measure
-from kumihimo.tune.bench.cases import rank_space
+from kumihimo.tune.bench.cases import BenchCase, rank_space
+from kumihimo.tune.bench.job import run_check, run_measure
+from kumihimo.tune.bench.nodes import RealNodes, real_nodes
 from kumihimo.tune.bench.tuned import CaseEffort, CaseTuning, Choice
 from kumihimo.tune.final_comparison import (
     CONFIRMING,

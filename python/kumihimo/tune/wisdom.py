@@ -105,7 +105,7 @@ def figures_at(judged: Judged) -> dict:
 
 
 def document(choices: list[dict], made: dict, *, machine: dict | None = None, mpi: str | None = None) -> dict:
-    head = {"kumihimo_wisdom": _plan.WISDOM_VERSION}
+    head: dict[str, object] = {"kumihimo_wisdom": _plan.WISDOM_VERSION}
     head |= {name: value for name, value in (("machine", machine), ("mpi", mpi)) if value is not None}
     return {**head, "made": made, "choices": choices}
 
@@ -131,7 +131,7 @@ def place_of(choice: dict) -> tuple[bool, bool, bool]:
     return bool(choice.get("emulated")), unlike, "shape" not in choice
 
 
-def outside(choice: dict, low: int, high: int) -> list[dict]:
+def outside(choice: dict, low: int, high: float) -> list[dict]:
     """The rest of a choice without the lengths from `low` to `high`."""
     first, last = choice.get("from_bytes", 0), choice.get("to_bytes", inf)
     if last < low or high < first:
@@ -140,7 +140,7 @@ def outside(choice: dict, low: int, high: int) -> list[dict]:
     return below + ([cut(choice, high + 1, last)] if high < last else [])
 
 
-def cut(choice: dict, first: int, last: float) -> dict:
+def cut(choice: dict, first: float, last: float) -> dict:
     """With the figures of these lengths alone."""
     of_all = ("measured", "figures_of_bytes", "to_bytes", *FIGURES)
     row = {name: value for name, value in choice.items() if name not in of_all}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from kumihimo import _machine
 from kumihimo.app import fft_prediction, lu_prediction
@@ -50,13 +51,10 @@ class KernelRates:
         """With blocks of BLOCK; the best of TRIES where other programs seem to run here."""
         if self.known:
             return LuRates(**self.known["lu"])
-        best: LuRates | None = None
-        for _ in range(TRIES):
-            found = lu_prediction.measure(LuQuestion(10 * BLOCK, BLOCK, None), LIMIT_SECONDS)
-            best = found if best is None or found.updates > best.updates else best
-            if best.updates >= lu_prediction.BUSY_SHARE * self.peak:
-                break
-        return best
+        found: list[LuRates] = []
+        while len(found) < TRIES and not (found and found[-1].updates >= lu_prediction.BUSY_SHARE * self.peak):
+            found.append(lu_prediction.measure(LuQuestion(10 * BLOCK, BLOCK, None), LIMIT_SECONDS))
+        return max(found, key=lambda rates: rates.updates)
 
     @cached_property
     def lines(self) -> LineRate:
@@ -107,7 +105,7 @@ def collective_result(
     return simulation.predict(asked, simulation.Case(arguments.variants(kind, algorithm)[0], size))
 
 
-def collective_seconds(job: _machine.Job, kind: str, algorithm: str, size: int, **given: object) -> float:
+def collective_seconds(job: _machine.Job, kind: str, algorithm: str, size: int, **given: Any) -> float:
     return collective_result(job, kind, algorithm, size, **given)["seconds"]
 
 
@@ -120,5 +118,5 @@ def replay_question(
     return ReplayQuestion(trace, trace.recording, model, Wished({}, list(choices)))
 
 
-def in_order(job: _machine.Job, name: str) -> Placed:
+def in_order(job: _machine.Job, name: str) -> Placed | None:
     return simulation.placed(job, wanted(name, None))

@@ -150,8 +150,8 @@ def build(
         for loop, done in tested.items():
             built.reports.update({(loop, form): report for form, report in done.result().items()})
             advance(loop)
-        for done in others:
-            done.result()
+        for other in others:
+            other.result()
     finally:  # by Ctrl-C or an error: nothing goes on
         with ignoring_signals():
             processes.end()

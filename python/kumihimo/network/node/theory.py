@@ -79,8 +79,8 @@ def core_peak(cpuinfo: str | None = None, frequencies: Path = Path("/sys/devices
     """GFLOPS of one core: frequency x operations of a cycle."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace") if cpuinfo is None else cpuinfo
     field = {m[1].strip(): m[2].strip() for m in re.finditer(r"^([^:\n]+):(.*)$", text.split("\n\n")[0], re.MULTILINE)}
-    numbers = [int(field.get(name, "0") or 0) for name in ("cpu family", "model")]
-    each = _node.flops_per_cycle(field.get("vendor_id", ""), *numbers, field.get("flags", ""))
+    family, model = (int(field.get(name, "0") or 0) for name in ("cpu family", "model"))
+    each = _node.flops_per_cycle(field.get("vendor_id", ""), family, model, field.get("flags", ""))
     if each == 0:
         return Peak(None, "not known: operations per cycle of this processor; give --peak-gflops")
     try:

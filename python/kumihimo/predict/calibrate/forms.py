@@ -77,8 +77,9 @@ def applied(text: str, form: CostForm, others: Sequence[str] = KEYS) -> str:
     """The machine file with this form: its keys, with the file's values where it has them, and none of `others`."""
     text = without(text, [key for key in others if key not in form.keys])
     for key, value in reversed(form.adds):
-        if not line_of(text, key):
-            after = line_of(text, form.needs)[1]
+        needed = line_of(text, form.needs)
+        if needed and not line_of(text, key):
+            after = needed[1]
             text = f'{text[:after]}{key} = {{ value = "{value}", assumed = "{ON_TRIAL}" }}\n{text[after:]}'
     return text
 

@@ -82,7 +82,7 @@ def ranking(points: Sequence[dict], name: str, others: Sequence[str]) -> Ranking
 def errors_text(agreed: Agreement) -> list[str]:
     """Median error, that of nine of ten, the worst ratio and its point, as people read them."""
     shares = [f"{100 * (factor - 1):.1f} %" for factor in (agreed.median, agreed.ninth_decile)]
-    return [*shares, f"{agreed.worst_ratio:.2f}", str(agreed.worst["place"])]
+    return [*shares, f"{agreed.worst_ratio:.2f}", str(agreed.worst["place"]) if agreed.worst else ""]
 
 
 def has_ratio(point: dict) -> bool:

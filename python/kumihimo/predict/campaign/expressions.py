@@ -104,9 +104,10 @@ class CampaignExpression:
         return int(found) if isinstance(found, float) and found.is_integer() else found
 
 
-def is_short(spec: ast.JoinedStr) -> bool:
+def is_short(spec: ast.expr) -> bool:
     """A format that makes no text of many characters: f'{n:03}'."""
-    return all(isinstance(each, ast.Constant) and not re.search(r"\d{3}", each.value) for each in spec.values)
+    texts = [each.value if isinstance(each, ast.Constant) else None for each in getattr(spec, "values", [None])]
+    return all(isinstance(each, str) and not re.search(r"\d{3}", each) for each in texts)
 
 
 class _Bounded(ast.NodeTransformer):

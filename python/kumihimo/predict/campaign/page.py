@@ -98,8 +98,8 @@ def within(point: dict) -> str:
 
 
 def interval_text(point: dict) -> str:
-    ends = point.get("interval_low"), point.get("interval_high")
-    return "" if None in ends else " to ".join(map(seconds_text, ends))
+    low, high = point.get("interval_low"), point.get("interval_high")
+    return "" if low is None or high is None else f"{seconds_text(low)} to {seconds_text(high)}"
 
 
 CURVES_LEAD = """Choose what runs along x, what tells curves apart, and what gets a chart for each value. Point at a

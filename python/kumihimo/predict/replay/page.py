@@ -105,14 +105,14 @@ def timeline(prediction: Replay) -> pages.RankTimeline:
             tracks[rank] += [place + len(trace.regions) * is_call, ticks]
             ends[rank] += ticks
     order = [site.name for site in prediction.sites]
-    place = {name: at if at < COLOURED else -1 for at, name in enumerate(order)}
+    places = {name: at if at < COLOURED else -1 for at, name in enumerate(order)}
     return pages.RankTimeline(
         "what each rank does when",
         prediction.times.total,
         TICKS,
         trace.regions,
         trace.sites,
-        [place.get(name) for name in trace.sites],
+        [places.get(name) for name in trace.sites],
         sorted(tracks),
         [tracks[rank] for rank in sorted(tracks)],
     )

@@ -72,12 +72,15 @@ def extrapolated(
     given = lengths(grid, "--grid") if grid else None
     if given is not None and prod(given) != recorded:
         raise wrong_value(f"--grid must be of the {recorded} recorded ranks", f"'{grid}'", "leave it out to find one")
-    if to_grid is None and ranks in (None, recorded):
+    if to_grid is None and (ranks is None or ranks == recorded):
         return read.recording, {}
     before = given or _replay.grid_of(read.recording)
-    if to_grid is None and not 1 <= ranks <= MOST_RANKS:
-        raise wrong_value(f"--ranks must be from 1 to {MOST_RANKS}", ranks)
-    after = lengths(to_grid, "--to-grid") if to_grid else _replay.scaled_grid(before, ranks)
+    if to_grid is None and ranks is not None:
+        if not 1 <= ranks <= MOST_RANKS:
+            raise wrong_value(f"--ranks must be from 1 to {MOST_RANKS}", ranks)
+        after = _replay.scaled_grid(before, ranks)
+    else:
+        after = lengths(to_grid or "", "--to-grid")
     if ranks not in (None, prod(after)):
         raise wrong_value("--to-grid must have as many ranks as --ranks", f"{to_grid} for {ranks}")
     source = _replay.extrapolated(read.recording, before, after, scaling == "strong")

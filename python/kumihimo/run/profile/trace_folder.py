@@ -33,9 +33,9 @@ def prepared(folder: Path) -> Path:
 def finish(folder: Path, profile: Path | None) -> int:
     """Puts the profile to the events of the ranks: how many there are. 0: no rank has ended MPI."""
     events = sum(len(_trace.File(str(path))) for path in files_of(folder).values())
-    if events and profile is None:
-        raise failed(f"{real(folder) / PROFILE} was not written", "there is no profile of this run")
     if events:
+        if profile is None:
+            raise failed(f"{real(folder) / PROFILE} was not written", "there is no profile of this run")
         with profile.open("rb") as written, replacement(real(folder) / PROFILE) as kept:
             shutil.copyfileobj(written, kept)
     return events

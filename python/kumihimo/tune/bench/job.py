@@ -163,9 +163,15 @@ def start(task: dict, installation: mpi.Installation, launcher: Launcher, take: 
         path = Path(folder, "task.json")
         path.write_text(text, encoding="utf-8")
         command = [program(BENCH_DRIVER), path]
-        options = {"seconds": launcher.seconds, "on_object": take, "settings": launcher.settings}
-        options["of_processes"] = launcher.of_processes
-        launch.run(installation, launcher.ranks, command, **options)
+        launch.run(
+            installation,
+            launcher.ranks,
+            command,
+            seconds=launcher.seconds,
+            on_object=take,
+            settings=launcher.settings,
+            of_processes=launcher.of_processes,
+        )
     return None
 
 

@@ -108,7 +108,10 @@ def measure(
 def turns(installation: mpi.Installation) -> float:
     """Seconds of a round with two ranks on each processor of this node."""
     ranks = TURNS * mpi.available_processors()
-    return measure(Launcher(ranks, installation, seconds=60), ["switch"]).round_of_turns
+    seconds = measure(Launcher(ranks, installation, seconds=60), ["switch"]).round_of_turns
+    if seconds is None:
+        raise failed("the bench driver wrote nothing of the part switch")
+    return seconds
 
 
 # Of our algorithms those that the library's own calls are measured beside, in the same loop.
@@ -248,7 +251,8 @@ def machine_file(found: Measured, name: str) -> str:
         numbers = of_network(numbers, found)
         how["message_cost"] = how["message_cost"].replace(IN_NODE, "between two nodes")
     for key, words in how.items():
-        numbers = re.sub(rf'(?m)^({key} = .*measured = ")', lambda line, words=words: f"{line[1]}{words}; ", numbers)
+        literal = words.replace("\\", r"\\")
+        numbers = re.sub(rf'(?m)^({key} = .*measured = ")', rf"\g<1>{literal}; ", numbers)
     lines = [
         f"# Measured by `kumihimo machine measure` on {found.date}; format: docs/machines.md.",
         f"# {found.mpi}; {found.launch}; load average {load_text(found)} before.",

@@ -79,7 +79,7 @@ def owner_of(folder: Path) -> dict | None:
             return None
         owner = json.loads(marker.read_text(encoding="utf-8"))
         name = FOLDER.fullmatch(folder.name)
-        fits = [owner["pid"], owner["start"]] == [int(name[1]), int(name[2])]
+        fits = name is not None and [owner["pid"], owner["start"]] == [int(name[1]), int(name[2])]
         if owner["kumihimo"] == "files" and owner["uid"] == os.geteuid() and fits:
             return {"boot": str(owner["boot"]), "pid_namespace": str(owner["pid_namespace"]), **owner}
     return None
@@ -88,7 +88,7 @@ def owner_of(folder: Path) -> dict | None:
 def was_never_marked(folder: Path) -> bool:
     """Whether it is empty, and its process, by the name, is gone."""
     name = FOLDER.fullmatch(folder.name)
-    return not any(folder.iterdir()) and not is_alive(int(name[1]), int(name[2]))
+    return name is not None and not any(folder.iterdir()) and not is_alive(int(name[1]), int(name[2]))
 
 
 def is_here(owner: dict) -> bool:

@@ -124,7 +124,8 @@ def launch_library(
         results = [result for result in kept.get("results", ()) if result["bytes"] not in again]
         results += [result for result in found if result["call"] == call]
         sizes = sorted({*kept.get("bytes", ()), *(bytes_of(q) for q in missing if call in q["calls"])})
-        memory.finish(key_of(call), {"bytes": sizes, "results": results, "about": about})
+        if memory is not None:
+            memory.finish(key_of(call), {"bytes": sizes, "results": results, "about": about})
     return [*seen, *found], about
 
 
