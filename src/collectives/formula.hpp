@@ -17,7 +17,7 @@ namespace kumihimo {
 
 struct Parameters;
 
-// What a formula is evaluated for.
+// Case for which a formula is evaluated.
 struct CostCase {
   const Collective& collective;
   const RankSpace& space;

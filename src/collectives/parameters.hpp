@@ -1,4 +1,4 @@
-// What a caller may ask of algorithms: the parameters of parameters.def, as values and as declarations.
+// Requests of a caller to algorithms: the parameters of parameters.def, as values and as declarations.
 #pragma once
 
 #include "base/parameter.hpp"
@@ -14,7 +14,7 @@
 
 namespace kumihimo {
 
-// What is absent takes the algorithm's default.
+// An absent member takes the algorithm's default.
 struct Parameters {
 #define NUMBER(name, ...) std::optional<std::int64_t> name = {};
 #define FLAG(name, ...) std::optional<bool> name = {};

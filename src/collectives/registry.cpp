@@ -91,7 +91,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 bool Variant::takes(const ParameterDeclaration& asked) const {
   return std::holds_alternative<ParameterDeclaration::Hint>(asked.value) ||
          std::ranges::any_of(parameters, [&](const Parameter& each) {
-           // By name: each Python module has its own copy of the declarations, and variants cross from one to another.
+           // Compared by name: each Python module has its own copy of the declarations, and variants cross from one to
+           // another.
            return each.parameter->name == asked.name || is_alternative(asked, *each.parameter);
          });
 }

@@ -17,9 +17,9 @@
 
 namespace kumihimo {
 
-// What a result's bits are promised to be, where an operation rounds, so that another order gives other bits. `verify`
-// tests the first for each schedule; the second is its dataflow: one order for every interleaving; the third is tested
-// for the registry, by comparing the orders on different shapes.
+// Promise about a result's bits, where an operation rounds, so that another order gives other bits. `verify` tests the
+// first for each schedule; the second is its dataflow: one order for every interleaving; the third is tested for the
+// registry, by comparing the orders on different shapes.
 struct Guarantees {
   bool same_on_all_ranks = true;          // every rank that has the result has the same bits
   bool same_from_run_to_run = true;       // whenever messages arrive
@@ -28,7 +28,7 @@ struct Guarantees {
   constexpr bool operator==(const Guarantees&) const = default;
 };
 
-// Of an algorithm whose operands' order goes by rank numbers.
+// Guarantees of an algorithm whose operands' order goes by rank numbers.
 inline constexpr Guarantees by_rank_numbers{.independent_of_placement = true};
 // The same of a scan, where each rank has a result of its own.
 inline constexpr Guarantees of_prefixes{.same_on_all_ranks = false, .independent_of_placement = true};
@@ -66,7 +66,7 @@ struct Variant {
 
   // Whether the row names the parameter, or the one that it is an alternative to. Every row takes hints.
   bool takes(const ParameterDeclaration& parameter) const;
-  // What is wrong with parameters whatever the collective, in one sentence: one that this algorithm does not take
+  // Error in parameters, whatever the collective, in one sentence: one that this algorithm does not take
   // (`not_applicable`), a number out of range, a part by an algorithm that is none (bad input).
   Status check(const Parameters& parameters) const;
   Parameters with_defaults(Parameters given) const; // those of the row that are values
@@ -101,11 +101,11 @@ class Registry {
   std::vector<Variant> variants_;
 };
 
-// What is wrong with a collective whatever the algorithm; Variant::build() checks it first. A root or an operation that
-// the collective does not take, bytes that do not fit, segments of less than an element.
+// Error in a collective, whatever the algorithm; Variant::build() checks it first. A root or an operation that the
+// collective does not take, bytes that do not fit, segments of less than an element.
 Status check_collective(const Collective& collective, const RankSpace& space, const Parameters& parameters = {});
 
-// What an algorithm does where the caller asked for no segments.
+// Choice of an algorithm where the caller asked for no segments.
 enum class Pipelining : std::uint8_t { machine_segments, whole_message };
 
 // The number of segments for a vector cut in `lane_parts` equal lanes: asked for, or from the segment size; one where

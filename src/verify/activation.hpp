@@ -34,7 +34,7 @@ struct StepInstance {
   bool has_data() const { return kumihimo::has_data(kind, source.exists() || target.exists()); }
 };
 
-// What has reached a point of the program: see happens_before.hpp.
+// Facts that have reached a point of the program: see happens_before.hpp.
 struct Token {
   std::int32_t hops = 0; // messages relayed one after the other within this segment of the lane
   std::int32_t set = -1; // ranks known to have entered (barrier)

@@ -1,4 +1,4 @@
-// What a schedule asserts of itself, tested: see Claims in schedule.hpp.
+// Tests of the claims that a schedule makes: see Claims in schedule.hpp.
 #pragma once
 
 #include "topology/rank_space.hpp"

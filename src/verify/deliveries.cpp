@@ -43,7 +43,7 @@ std::uint64_t hash_of(const Runs& runs) {
 
 bool is_before(const ElementRun& a, const ElementRun& b) { return a.first < b.first; }
 
-// Of sorted runs that share nothing: the first that ends behind a place.
+// The first of sorted disjoint runs that ends behind a place.
 template <class List>
 auto first_behind(const List& list, std::int64_t place) {
   return std::lower_bound(list.begin(), list.end(), place,
@@ -54,7 +54,7 @@ bool share(const Runs& sorted, const ElementRun& run) {
   return at != sorted.end() && at->first < run.first + run.count;
 }
 
-// What the elements of a target are to hold, if all are wanted of one rank.
+// Adds the contents that the elements of a target should have, if all come from one rank.
 bool add_wanted(const std::vector<ExpectedElements>& wanted, const Runs& target, std::int32_t from, Places& places) {
   for (const ElementRun& run : target)
     for (std::int64_t at = run.first; at < run.first + run.count;) {
@@ -213,7 +213,7 @@ void Deliveries::add(const Program& program, const Binding& binding, std::int32_
 
 std::vector<std::int32_t> Deliveries::ranks_to_check() const {
   if (!applies_ || !suspects_.empty() || sum_ == 0) return suspects_;
-  // By the receiving rank: what its senders' messages are less what it wants.
+  // Per receiving rank: its senders' messages less the elements that it wants.
   std::unordered_map<std::int32_t, std::uint64_t> of_receiver;
   for (std::int32_t r = 0; r < subject_.ranks(); ++r) {
     const Rows rows =

@@ -38,8 +38,8 @@ class Deliveries {
     bool fits = true;  // the programs are of the form that this looks at
     bool right = true; // by this rank's program alone
   };
-  // Of the first rank of a kind, whose rows are right. Another rank's are the same with its own peers if it wants the
-  // same of them, and if two peers are one rank where they were one.
+  // Pattern of the first rank of a kind, whose rows are right. Another rank's are the same with its own peers if it
+  // wants the same of them, and if two peers are one rank where they were one.
   struct Pattern {
     std::vector<std::int32_t> peers; // of all messages, in the order of the program; the rank itself first
     std::vector<ExpectedElements> wanted;

@@ -1,4 +1,4 @@
-// What an abstract execution (execution.hpp) looks at, and what it finds.
+// Inputs and findings of an abstract execution (execution.hpp).
 #pragma once
 
 #include "verify/post_condition.hpp"

@@ -1,6 +1,6 @@
-// What travels with control rather than with data: how many relays lie behind a point of a program, and, for barriers,
-// which ranks are known to have entered. Only what surely happened before counts, whatever the interleaving: rounds,
-// loops, windows and `after` of one rank, and a message's sender before its receiver.
+// Facts that travel with control rather than with data: how many relays lie behind a point of a program, and, for
+// barriers, which ranks are known to have entered. Only what surely happened before counts, whatever the interleaving:
+// rounds, loops, windows and `after` of one rank, and a message's sender before its receiver.
 #pragma once
 
 #include "verify/activation.hpp"

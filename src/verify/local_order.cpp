@@ -14,8 +14,8 @@ LocalOrder::LocalOrder(const std::vector<std::int64_t>& windows, const std::vect
     : lanes_(static_cast<std::int64_t>(windows.size())), segments_(segments),
       kept_(std::min(segments, std::max<std::int64_t>(most_kept / std::max<std::int64_t>(lanes_ * lanes_, 1), 64))),
       complete_(static_cast<std::size_t>(lanes_ * lanes_ * kept_), 0) {
-  // What holds when segment s begins holds when a later one begins, and what holds when a segment begins holds when it
-  // is complete. Lanes are begun in any order that the waits allow.
+  // Facts that hold when segment s begins hold when a later one begins, and when s is complete. Lanes are begun in any
+  // order that the waits allow.
   std::vector<std::int64_t> begun(windows.size(), 0);
   const auto row = [&](std::int64_t lane, std::int64_t s) { return &complete_[(lane * kept_ + s) * lanes_]; };
   const auto has_begun = [&](std::int64_t lane, std::int64_t s) { return begun[lane] > std::min(s, kept_ - 1); };

@@ -26,7 +26,7 @@ class LocalOrder {
   }
 
  private:
-  // Of very many segments some are left out in the middle, where each is like the one before: waits are for segments at
+  // Some of very many segments are left out in the middle, where each is like the one before: waits are for segments at
   // a distance, or for all.
   std::int64_t at(std::int64_t segment) const {
     return segment < kept_ / 2 ? segment : std::max(kept_ / 2, segment - (segments_ - kept_));

@@ -1,5 +1,5 @@
-// What one step does to its rank's memory, without its data: within the buffers, no use that collides with another one
-// in flight, no input read after it was overwritten in place.
+// Checks of one step's accesses to its rank's memory, without the data: within the buffers, no use that collides with
+// another one in flight, no input read after it was overwritten in place.
 #pragma once
 
 #include "verify/rank_state.hpp"

@@ -1,4 +1,4 @@
-// What programs are for, whatever they do: what each rank holds at first, and what it must hold at the end.
+// Purpose of programs: the data that each rank holds at first, and must hold at the end.
 #pragma once
 
 #include "program/named_programs.hpp"
@@ -23,7 +23,7 @@ struct PostCondition {
   // Elements of the rank's input, from position 0, that are its own contribution.
   std::function<std::int64_t(Rank)> contributed;
   std::function<std::vector<ExpectedElements>(Rank)> wanted;
-  // What a rank wants comes from its peers' inputs without a relay.
+  // All data that a rank wants comes from its peers' inputs without a relay.
   bool direct = false;
   // Each element of the vector is made of the ranks' elements of the same number, so that one can be followed alone.
   bool by_element = false;
@@ -32,7 +32,7 @@ struct PostCondition {
   bool same_bits = false;  // all ranks combine each element in the same tree
 };
 
-// What is checked: programs, what is asserted of them, and what they are for.
+// Subject of a check: programs, their claims, and their purpose.
 struct Subject : ProgramSet {
   explicit Subject(const Schedule& schedule);
   explicit Subject(const NamedPrograms& programs);

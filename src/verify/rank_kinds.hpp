@@ -24,7 +24,7 @@ class RankKinds {
   static constexpr std::int32_t none = -1;
   // Every rank once. The number of its kind, or none.
   std::int32_t add(Program program, Rank rank);
-  // Of all ranks; none where there are more than a few, or where blocks differ from rank to rank.
+  // Kinds of all ranks; none where there are more than a few, or where blocks differ from rank to rank.
   const std::vector<Kind>& kinds() const { return kinds_; }
 
  private:

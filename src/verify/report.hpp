@@ -1,5 +1,5 @@
-// What a check of a schedule has to say: findings that name the place (rank, lane, segment, step), and how much was
-// looked at.
+// Report of a check of a schedule: findings that name the place (rank, lane, segment, step), and the number of places
+// checked.
 #pragma once
 
 #include "program/program.hpp"

@@ -1,4 +1,4 @@
-// What determines the length of a step's data, in a canonical form: two that are equal have equal lengths for all
+// Determinants of the length of a step's data, in a canonical form: two that are equal have equal lengths for all
 // values of the loop variables, so that both ends of a message can be compared without iterating.
 #pragma once
 

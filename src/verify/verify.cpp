@@ -74,7 +74,7 @@ class ScheduleChecker {
     }
   }
 
-  // Into how many pieces a lane cuts a vector or an array of blocks.
+  // Number of pieces into which a lane cuts a vector or an array of blocks.
   std::int64_t finest_cut(const Lane& lane) const {
     std::int64_t finest = 1;
     for_each_round_as_written(lane, schedule_.segments, [&](const Round& round, Values) {

@@ -36,7 +36,7 @@ struct Meeting {
   End send, receive;
 };
 using Posted = std::unordered_map<StepMessageKey, Meeting, MessageKeyHash>;
-// Of each call of a network's engine, the ranks that have come.
+// The ranks that have come to each call of a network's engine.
 using Offloaded = std::unordered_map<StepMessageKey, std::vector<End>, MessageKeyHash>;
 
 // The cycle of a deadlock, or the step whose partner never comes.

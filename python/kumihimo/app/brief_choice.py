@@ -208,7 +208,9 @@ class BriefSearch:
         row["predicted"][stage.share.size] = min(seconds, row["predicted"].get(stage.share.size, seconds))
 
     def iterations_of(self, row: dict, result: dict) -> float:
-        """Of a whole solve: known beforehand, or counted on the smallest share, or by the convergence so far."""
+        """Iterations of a whole solve: known beforehand, or counted on the smallest share, or by the convergence so
+        far.
+        """
         if "planned_iterations" in result:
             return float(result["planned_iterations"])
         if "iterations_counted" in row:
@@ -220,7 +222,7 @@ class BriefSearch:
         return FEWEST if self.problem.application.sample == 1 else USUAL_ITERATIONS
 
     def predict_run(self, row: dict, stage: ShareStage, result: dict) -> None:
-        """Of the fastest candidate on this share."""
+        """Predicts the whole run of the fastest candidate on this share."""
         row["setup_seconds"] = (result["setup_seconds"] + result.get("problem_seconds", 0.0)) * stage.share.work
         size = stage.share.size
         on_share = [each for each in self.rows if size in each["predicted"]]

@@ -97,7 +97,7 @@ class ApplicationRow:
 
 
 def told(*words: str) -> dict:
-    """What the program says of its applications."""
+    """Output of the program about its applications."""
     command = [program(PROGRAM), *words]
     try:
         done = child_output.run(command, seconds=LIMIT_SECONDS)
@@ -151,7 +151,7 @@ def settings_of(words: Iterable[str]) -> dict[str, str]:
 
 
 def options_in(application: ApplicationRow, settings: dict[str, str]) -> dict[str, str]:
-    """Those of the settings that are options of the application; all values are checked."""
+    """Settings that are options of the application; all values are checked."""
     found = {}
     for option in application.options:
         value = settings.get(option["name"])

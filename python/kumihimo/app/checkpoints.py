@@ -50,7 +50,9 @@ class CheckpointRequest:
 
 
 def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
-    """Of `--checkpoint every=N,folder=DIR,partner=N,spare=N,lose=RANK@ITERATION` and `--restart DIR`; None: neither."""
+    """Request of `--checkpoint every=N,folder=DIR,partner=N,spare=N,lose=RANK@ITERATION` and `--restart DIR`; None:
+    neither.
+    """
     if words is None:
         return CheckpointRequest(restart=restart) if restart is not None else None
     given: dict[str, str] = {}
@@ -162,7 +164,7 @@ def _about(path: Path) -> dict | None:
             if file.read(len(BEGINS)) != BEGINS:
                 return None
             _, arrays = struct.unpack("<QQ", file.read(16))
-            lengths = []
+            lengths: list[int] = []
             for _ in range(min(arrays, LONGEST_NAME)):
                 (length,) = struct.unpack("<Q", file.read(8))
                 if length > LONGEST_NAME:
@@ -177,7 +179,7 @@ def _about(path: Path) -> dict | None:
 
 
 def lines(found: dict, seconds: float) -> list[str]:
-    """What the user reads of a result's `checkpoints`."""
+    """Lines for the user about a result's `checkpoints`."""
 
     def cost(spent: float) -> str:
         return f"{seconds_text(spent)} ({share_text(spent / seconds)} of the run)" if seconds > 0 else ""

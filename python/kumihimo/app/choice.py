@@ -44,7 +44,7 @@ FINALISTS, FINALISTS_UNCOUNTED = 3, 6  # without a smaller problem nobody knows 
 
 @dataclass
 class SearchResult:
-    """What was found: rows of all candidates, the chosen one, and what it cost."""
+    """Outcome of a search: rows of all candidates, the chosen one, and what it cost."""
 
     chosen: AppCandidate
     rows: list[dict] = field(default_factory=list)
@@ -165,7 +165,7 @@ def sample(launch: ProblemLauncher, rows: Sequence[dict]) -> None:
 
 
 def may_win(rows: Sequence[dict]) -> list[dict]:
-    """By the product, or by the smaller problem if a disturbance has spoiled the sample."""
+    """Rows that may win, by the product, or by the smaller problem if a disturbance has spoiled the sample."""
     chosen = {
         id(row) for row in [*near(rows, UNCERTAIN), *(r for r in within_small(rows, PROMISING) if "small_seconds" in r)]
     }
@@ -181,8 +181,10 @@ def near(rows: Sequence[dict], times: float) -> list[dict]:
 
 
 def expected_iterations(rows: Sequence[dict]) -> dict[int, float]:
-    """Of each row, by id: its own, where it has solved the problem; else by the row with the nearest number on the
-    smaller problem that has. A row whose iterations nobody knows is taken to need as many as the others on average."""
+    """Iterations of each row, by id: its own, where it has solved the problem; else by the row with the nearest number
+    on the smaller problem that has. A row whose iterations nobody knows is taken to need as many as the others on
+    average.
+    """
     solved = [row for row in rows if "iterations" in row and "iterations_counted" in row]
 
     def of(row: dict) -> float:

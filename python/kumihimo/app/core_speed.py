@@ -12,7 +12,7 @@ PEAK_ROUNDS = 15
 
 @dataclass(frozen=True)
 class CoreSpeed:
-    """Of a rank of a machine, relative to one thread here; with the peaks that it follows from, in flops a second."""
+    """Speed of a rank relative to one thread here, with the peaks that it follows from, in flops a second."""
 
     speed: float
     peak_here: float | None = None
@@ -45,5 +45,7 @@ class CoreSpeed:
 
 
 def peak_here() -> float:
-    """Of one thread, by multiply-adds in registers: the best of some rounds, since other programs only slow it down."""
+    """Peak of one thread, by multiply-adds in registers: the best of some rounds, since other programs only slow it
+    down.
+    """
     return max(_node.measure_peak(1, PEAK_ROUNDS).gflops) * 1e9

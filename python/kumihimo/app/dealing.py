@@ -119,7 +119,7 @@ class Deal:
 
     def then(self, sums: str) -> None:
         """After its units each rank does what this GOAL text says of it."""
-        number, waits = 0, set()
+        number, waits = 0, set[str]()
         added: list[list[str]] = [[] for _ in self.ranks]
         for line in sums.splitlines():
             words = line.split()

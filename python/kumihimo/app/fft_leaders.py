@@ -26,7 +26,7 @@ class LeaderExchanges:
 
     @cached_property
     def group_sizes(self) -> list[list[int]]:
-        """Of the groups of each node: `group` ranks, the last one the rest."""
+        """Sizes of the groups of each node: `group` ranks, the last one the rest."""
         left = self.job.rank_space.ranks
         found = []
         for slots in self.job.slots.sizes:
@@ -102,7 +102,7 @@ class LeaderExchanges:
         return self.asked.sphere.columns_of_ranks(self.job.rank_space.ranks) if self.asked.sphere else []
 
     def bytes_sent(self) -> float:
-        """By all leaders, of one band."""
+        """Bytes that all leaders send for one band."""
         return self.asked.point_bytes * float(sum(map(sum, self.points)))
 
     def seconds(self, stage: int, bands: int, model: str) -> float:

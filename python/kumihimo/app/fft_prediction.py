@@ -31,8 +31,9 @@ LARGEST_PLANE = 8 * (256 << 10)  # bytes of a block, of the usual ones: src/nume
 
 @dataclass(frozen=True)
 class LineRate:
-    """Of one thread here. Flops a second, by 5 n log2(n) a line, with the copies to and from messages. `packing`:
-    seconds that loops of their own pack and unpack a point."""
+    """Rate of one thread here, in flops a second by 5 n log2(n) a line, with the copies to and from messages.
+    `packing`: seconds that loops of their own pack and unpack a point.
+    """
 
     flops: float
     library: str
@@ -106,8 +107,9 @@ class FftExchange:
 
 
 def exchanges(asked: FftQuestion, ranks: int) -> list[FftExchange]:
-    """Of the forward transform, with the longest blocks of any rank, between each stage and the next one. The backward
-    one has the same."""
+    """Exchanges of the forward transform, with the longest blocks of any rank, between each stage and the next one. The
+    backward one has the same.
+    """
     rows, columns = asked.grid(ranks)
     nx, ny, nz = asked.spectrum
     if asked.sphere:
@@ -120,15 +122,16 @@ def exchanges(asked: FftQuestion, ranks: int) -> list[FftExchange]:
 
 
 def nodes_of_group(exchange: FftExchange, space: _topology.RankSpace) -> tuple[int, ...]:
-    """Of the ranks of the first group, as the application sees them."""
+    """Nodes of the ranks of the first group, as the application sees them."""
     last = exchange.members * exchange.stride
     sizes = space.node_sizes or [space.ranks_per_node] * ceil(last / space.ranks_per_node)
     return tuple(node for node, size in enumerate(sizes) for _ in range(size))[: last : exchange.stride]
 
 
 def bytes_sent(asked: FftQuestion, ranks: int) -> float:
-    """Of all ranks to others, of one band one way, by blocks as long as they are. Not through leaders, whose messages
-    are fewer."""
+    """Bytes that all ranks send to others for one band, one way, by blocks as long as they are. Not through leaders,
+    whose messages are fewer.
+    """
     rows, columns = asked.grid(ranks)
     nx, ny, nz = asked.spectrum
     if asked.sphere:
@@ -151,7 +154,7 @@ class Exchanges:
         self._known: dict[tuple[int, int], float] = {}
 
     def seconds(self, stage: int, bands: int) -> float:
-        """Of the exchange after a stage, of so many bands, or of one of its pieces."""
+        """Seconds of the exchange after a stage, of so many bands, or of one of its pieces."""
         if (stage, bands) not in self._known:
             self._known[stage, bands] = self._simulated(stage, bands)
         return self._known[stage, bands]
@@ -259,7 +262,7 @@ def packs(asked: FftQuestion, ranks: int, place: int) -> float:
 
 
 def assumed(speed_text: str, asked: FftQuestion | None = None) -> list[str]:
-    """What the times rest on beside measurements."""
+    """Assumptions of the times beside measurements."""
     variant = asked.variant if asked else VARIANT
     in_turns_ = "lines and exchanges take turns: nothing overlaps"
     beside = "messages move beside lines as fast as without them" if variant == "overlapped" else in_turns_

@@ -1,4 +1,4 @@
-"""What is asked of a prediction of fft3d: the grid, how ranks divide it, and how they exchange."""
+"""Question of a prediction of fft3d: the grid, how ranks divide it, and how they exchange."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FftQuestion:
 
     @property
     def windows(self) -> dict[str, int]:
-        """Those that are given, by the names of the registry's parameters."""
+        """Windows that are given, by the names of the registry's parameters."""
         return {name: getattr(self, name) for name in WINDOWS if getattr(self, name) > 0}
 
     @property
@@ -74,7 +74,7 @@ class FftQuestion:
         return [self.at_once] * whole + [rest] * (rest > 0)
 
     def flops(self, points: float, n: int, halved: bool) -> float:
-        """Of lines of n points; `halved`: of a real grid."""
+        """Operations of lines of n points; `halved`: of a real grid."""
         return (2.5 if halved and self.kind == "real" else 5) * points * log2(max(2, n))
 
     def grid(self, ranks: int) -> tuple[int, int]:
@@ -111,7 +111,7 @@ class FftQuestion:
 
 
 def question(size: str | None, settings: dict[str, str], variant: str | None = None) -> FftQuestion:
-    """What the options say. BadInput: it is no problem of the application's."""
+    """Question that the options ask. BadInput: the application has no such problem."""
     for name in settings:
         if name not in SETTINGS:
             known = ", ".join(f"--set {each}=..." for each in SETTINGS)
@@ -198,7 +198,7 @@ def sphere_of(cutoff: str, points: tuple[int, int, int]) -> PlaneWaves | None:
 
 
 def check_fits(asked: FftQuestion, settings: dict[str, str]) -> None:
-    """What a variant or a sphere does not take: as the application says."""
+    """Refuses settings that a variant or a sphere does not take, as the application does."""
     refused = []
     if not asked.by_messages:
         refused += [*WINDOWS, "group", "wire"]

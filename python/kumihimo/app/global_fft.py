@@ -21,8 +21,9 @@ POINT_BYTES = 16
 
 
 def copying_seconds(points: int, job: _machine.Job) -> float:
-    """Of one transposition: each copy reads and writes all points of a node, which its ranks share. 0: the machine file
-    has no bandwidth of memory."""
+    """Seconds of the copies of one transposition: each copy reads and writes all points of a node, which its ranks
+    share. 0: the machine file has no bandwidth of memory.
+    """
     _, bandwidth = job.machine.compute_rates
     of_node = points / job.rank_space.ranks * max(job.slots.sizes)
     return COPIES * 2 * POINT_BYTES * of_node / bandwidth if bandwidth else 0.0
@@ -56,7 +57,7 @@ def predicted(points: int, exchange: str, flops: float, job: _machine.Job, model
 
 
 def assumed(speed_text: str) -> list[str]:
-    """What the time rests on beside measurements."""
+    """Assumptions of the time beside measurements."""
     return [
         f"{speed_text}, and each rank has one thread",
         f"lines run as fast as the longest that {FFT} takes, of {MOST_POINTS} points, which outgrow the cache",

@@ -3,7 +3,7 @@ dealt as the application deals them, and a simulator times the messages and the 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from kumihimo import _goal, _machine, _predict
@@ -39,13 +39,13 @@ class Units:
     seconds: list[float]
 
     def by_class(self) -> list[dict]:
-        number, seconds = Counter(self.of_class), Counter()
+        number, seconds = Counter(self.of_class), defaultdict[int, float](float)
         for which, each in zip(self.of_class, self.seconds):
             seconds[which] += each
         return [{"name": name, "units": number[i], "seconds": seconds[i]} for i, name in enumerate(self.classes)]
 
     def measured(self) -> dict:
-        """What was measured, for people and programs."""
+        """The measurements, for people and programs."""
         return {
             "processor": identity.this_machine()["processor"],
             "threads": 1,
@@ -139,7 +139,7 @@ def allreduce(size: int, job: _machine.Job, algorithm: str):
 
 
 def assumed(units: Units, machine: str, speed: float) -> list[str]:
-    """What the times rest on beside measurements."""
+    """Assumptions of the times beside measurements."""
     as_fast = "as fast as" if speed == 1 else f"{speed:g} times as fast as"
     return [
         f"a core of {machine} is {as_fast} the one here (--speed), and each rank has one thread",

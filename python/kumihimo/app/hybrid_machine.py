@@ -66,14 +66,14 @@ class HybridMachine:
         return int(sqrt(share / 8)) // BLOCK * BLOCK
 
     def processes(self, nodes: HybridNodes) -> tuple[list[int], str]:
-        """By the published rule, also where a kind is alone."""
+        """Processes by the published rule, also where a kind is alone."""
         both = HybridNodes(max(1, nodes.gpu), max(1, nodes.cpu))
         found, rule = _lu.processes_of_nodes(both.peaks, [self.machine.cores] * len(both.peaks))
         of_gpu, of_cpu = found[0], found[-1]
         return [of_gpu] * nodes.gpu + [of_cpu] * nodes.cpu, rule
 
     def gflops(self, nodes: HybridNodes, gpu: float, cpu: float, rows: int | None = None) -> float:
-        """Of nodes whose updates reach `gpu` and `cpu` GFLOPS. `rows`: None: as many as their memory has."""
+        """Rate of nodes whose updates reach `gpu` and `cpu` GFLOPS. `rows`: None: as many as their memory has."""
         processes, _ = self.processes(nodes)
         rates = [gpu] * nodes.gpu + [cpu] * nodes.cpu
         speeds = lu_prediction.speeds_of_ranks(rates, processes, self.rates.updates)

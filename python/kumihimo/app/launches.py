@@ -26,7 +26,7 @@ OnObject = Callable[[dict], None]
 
 @dataclass(frozen=True)
 class AppProblem:
-    """What is solved, however many ranks and whichever variant solve it."""
+    """Problem to solve, whatever the number of ranks and the variant."""
 
     application: ApplicationRow
     size: str
@@ -43,13 +43,13 @@ class AppProblem:
 
     @property
     def subject(self) -> str:
-        """What is solved, for people: the size or the file."""
+        """Problem for people: the size or the file."""
         return self.file or self.size
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What solves it. `installation`: None without MPI, for one rank alone."""
+    """Resources that solve a problem. `installation`: None without MPI, for one rank alone."""
 
     ranks: int
     threads: int  # of a rank; 0: its share of the processors
@@ -61,7 +61,7 @@ class Resources:
 
 @dataclass
 class AppRun:
-    """What a launch said."""
+    """Output of a launch."""
 
     about: dict = field(default_factory=dict)
     results: list[dict] = field(default_factory=list)

@@ -83,7 +83,7 @@ def row_of(name: str, resources: Resources, runs: Sequence[dict]) -> dict:
 
 
 def seconds_per_iteration(result: dict) -> float:
-    """Of a run without iterations, such as an assembly, its time."""
+    """Seconds of an iteration; for a run without iterations, such as an assembly, its time."""
     return result["seconds"] / max(1, result["iterations"])
 
 

@@ -37,7 +37,7 @@ PIVOT_BYTES, NUMBER_BYTES = 24, 8  # of the head of a pivot's record (src/numeri
 
 @dataclass(frozen=True)
 class LuRates:
-    """Of one thread here, with one block. Flops a second, and seconds of a number that changes its row."""
+    """Rates of one thread here, with one block. Flops a second, and seconds of a number that changes its row."""
 
     block: int
     updates: float
@@ -89,9 +89,10 @@ class LuQuestion:
         return ranks * ceil(self.rows / self.block)
 
     def most_panels(self, ranks: int, nodes: tuple[int, ...]) -> int:
-        """Of as many operations as MOST_PANELS with a look-ahead of 1 and a chain. For a panel each rank of a row has
-        an update and two ends of messages; its owner factors it, and updates its column once for each panel of the
-        look-ahead."""
+        """Panels of as many operations as MOST_PANELS with a look-ahead of 1 and a chain. For a panel each rank of a
+        row has an update and two ends of messages; its owner factors it, and updates its column once for each panel of
+        the look-ahead.
+        """
         q = grid_of(self, ranks)[1]
         ends = len(PanelBroadcast(self.broadcast, q, nodes).events()) + 2
         return MOST_PANELS * (3 * q + 2) // (q + ends + 1 + max(1, self.lookahead))
@@ -112,7 +113,7 @@ def peaks_of(text: str) -> tuple[float, ...]:
 
 
 def question(size: str | None, settings: dict[str, str], variant: str | None = None) -> LuQuestion:
-    """What the options say. BadInput: it is no problem of the application's."""
+    """Question that the options ask. BadInput: the application has no such problem."""
     application = catalogue.find(LU)
     variant = variant or VARIANT
     predicted = [row["name"] for row in application.variants if row["name"] != application.golden]
@@ -155,7 +156,7 @@ def question(size: str | None, settings: dict[str, str], variant: str | None = N
 
 
 def ranks_of_nodes(asked: LuQuestion, machine: _machine.Machine) -> tuple[list[int], str]:
-    """Of unequal nodes, and how the rule came to them."""
+    """Ranks of unequal nodes, and how the rule derives them."""
     return _lu.processes_of_nodes(list(asked.peaks), [machine.cores] * len(asked.peaks))
 
 
@@ -200,7 +201,7 @@ def grid_of(asked: LuQuestion, ranks: int) -> tuple[int, int]:
 
 
 def nodes_of_row(asked: LuQuestion, space: _topology.RankSpace) -> tuple[int, ...]:
-    """Of the ranks of the first row of the grid, as the application sees them."""
+    """Nodes of the ranks of the first row of the grid, as the application sees them."""
     q = grid_of(asked, space.ranks)[1]
     sizes = space.node_sizes or [space.ranks_per_node] * ceil(q / space.ranks_per_node)
     return tuple(node for node, size in enumerate(sizes) for _ in range(size))[:q]
@@ -359,7 +360,7 @@ class LuOperations:
         return seconds
 
     def solution_messages(self) -> float:
-        """Of each block a reduction along a row and a broadcast along a column."""
+        """Messages of the solution: for each block a reduction along a row and a broadcast along a column."""
         depth = sum(ceil(log2(n)) for n in (self.p, self.q) if n > 1)
         return self.blocks * depth * self.message(NUMBER_BYTES * self.block)
 
@@ -372,7 +373,7 @@ class LuOperations:
 
 @dataclass(frozen=True)
 class PredictedTimes:
-    """Of all ranks. `most_work`, `mean_work`: seconds of computing and exchanges along columns, of a rank."""
+    """Times of all ranks. `most_work`, `mean_work`: seconds of computing and exchanges along columns, of a rank."""
 
     seconds: float
     mean_work: float
@@ -478,7 +479,7 @@ def matrix_bytes(asked: LuQuestion) -> int:
 
 
 def memory_bytes(machine: _machine.Machine) -> int | None:
-    """Of a node; None: it is not in the machine file."""
+    """Memory of a node; None: the machine file does not have it."""
     memory = json.loads(machine.to_json())["node"].get("memory_bytes")
     return memory and memory["value"]
 
@@ -490,7 +491,7 @@ def has_memory(asked: LuQuestion, job: _machine.Job) -> bool:
 
 
 def assumed(asked: LuQuestion, speed_text: str, panels: str) -> list[str]:
-    """What the times rest on beside measurements."""
+    """Assumptions of the times beside measurements."""
     lines = [
         f"{speed_text}, and each rank has one thread",
         f"panels go along rows of the grid by {asked.broadcast}, and take what the machine file says",

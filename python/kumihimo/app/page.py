@@ -127,7 +127,7 @@ def looks_of(rows: Sequence[dict]) -> dict[str, pages.LineSeries]:
 
 
 def answer_chart(chart: dict) -> pages.LineChart:
-    """What the application draws of its answer, in the form of docs/applications.md."""
+    """Chart that the application draws of its answer, in the form of docs/applications.md."""
     lone = len(chart["series"]) == 1
     series = [
         pages.LineSeries(of["name"], of["points"], "" if lone else of["name"], **pages.look(i), strong=True)
@@ -194,7 +194,7 @@ def kernels(rows: Sequence[dict], rates: dict | None, application: ApplicationRo
 
 
 def colour(kernel: int) -> str:
-    """Of a kernel, beside the colour of the best variant."""
+    """Colour of a kernel, beside that of the best variant."""
     return f"s{1 + kernel % (pages.COLOURS - 1)}"
 
 

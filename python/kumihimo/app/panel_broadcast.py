@@ -70,7 +70,7 @@ class PanelBroadcast:
             raise not_applicable(f"{rule}: {error.problem}", None, f"use another broadcast, such as {USUAL}") from None
 
     def operations(self, root: int) -> tuple[tuple[BroadcastOperation, ...], ...]:
-        """Of each rank, what it waits for first."""
+        """Operations of each rank, in the order in which it waits for them."""
         return operations_of(self, root)
 
     @property
@@ -80,13 +80,14 @@ class PanelBroadcast:
 
     @property
     def owners(self) -> range:
-        """Whose broadcasts differ: by nodes all, else those of rank 0 stand for all."""
+        """Owners whose broadcasts differ: all where nodes matter, else rank 0 for all."""
         parameters = _collectives.find("bcast", self.algorithm).parameters
         return range(self.ranks if any(each.name == BY_NODES for each in parameters) else 1)
 
     def events(self, owner: int = 0) -> tuple[RowEvent, ...]:
-        """Of the broadcast of an owner, by distances from it: those of a rank in its order, and each message before the
-        wait for it."""
+        """Events of an owner's broadcast, by distances from it: those of a rank in its order, and each message before
+        the wait for it.
+        """
         return events_of(self, self.same_by_distance(owner))
 
     def same_by_distance(self, owner: int) -> int:
@@ -175,7 +176,7 @@ def events_of(broadcast: PanelBroadcast, owner: int) -> tuple[RowEvent, ...]:
 def from_distance(
     operations: Sequence[Sequence[BroadcastOperation]], owner: int
 ) -> list[tuple[BroadcastOperation, ...]]:
-    """Those of ranks by their distances from the owner."""
+    """Operations of ranks by their distances from the owner."""
     ranks = len(operations)
     return [
         tuple(replace(each, peer=(each.peer - owner) % ranks) for each in operations[(owner + distance) % ranks])
@@ -184,7 +185,7 @@ def from_distance(
 
 
 def matched(operations: Sequence[Sequence[BroadcastOperation]]) -> dict[tuple[int, int], int]:
-    """Of each send its receive: the k-th with a tag from a rank is the k-th of its sends with that tag."""
+    """Receive of each send: the k-th with a tag from a rank is the k-th of its sends with that tag."""
     posted: dict[tuple[int, int, int], deque[int]] = defaultdict(deque)
     for rank, own in enumerate(operations):
         for i, each in enumerate(own):

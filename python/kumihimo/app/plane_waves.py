@@ -16,7 +16,7 @@ class PlaneWaves:
 
     @cached_property
     def reaches(self) -> list[int]:
-        """Of each column along z: its largest kz. The longest columns come first."""
+        """Largest kz of each column along z. The longest columns come first."""
         reach = floor(self.radius)
         square = self.radius**2
         found = []

@@ -29,7 +29,7 @@ SEEDS = 3  # of noise; the median counts
 
 @dataclass(frozen=True)
 class AppNoise:
-    """What takes the processor from ranks, as --noise names it, and how many iterations in a row meet it."""
+    """Noise that takes the processor from ranks, as --noise names it, and how many iterations in a row meet it."""
 
     text: str
     seed: int = 1
@@ -49,7 +49,7 @@ class AppNoise:
 
 @dataclass
 class IterationRequest:
-    """What to predict. `cells`: of a rank; or `size`: of all ranks."""
+    """Iterations to predict. `cells`: of a rank; or `size`: of all ranks."""
 
     application: str
     method: str = ALL
@@ -244,7 +244,7 @@ def crossovers(asked: IterationRequest, jobs: Iterator[_machine.Job]) -> Iterato
 
 
 def first_faster(rows: list[dict], which: str = "seconds") -> dict[str, int | None]:
-    """Of each other method, the number of ranks from which on it is faster than plain conjugate gradients."""
+    """Number of ranks from which on each other method is faster than plain conjugate gradients."""
     first: dict[str, int | None] = {}
     for method in rows[0][which]:
         if method == PLAIN:

@@ -25,7 +25,7 @@ class Stencil:
     reversed_inner: bool = False  # the application's size is along i, j, k, with the boundary
 
     def cells_of(self, size: tuple[int, int, int]) -> tuple[int, ...]:
-        """Those that ranks divide, along the axes of the grid, of the application's --size."""
+        """Cells that ranks divide, along the axes of the grid, of the application's --size."""
         if not self.reversed_inner:
             return size
         if min(size) < 3:

@@ -77,5 +77,5 @@ def table(rows: Sequence[dict]) -> list[list[str]]:
 
 
 def pictures(rows: Sequence[dict]) -> dict | None:
-    """Those of the first row that has any: all right rows have the same."""
+    """Pictures of the first row that has any: all right rows have the same."""
     return next((row["pictures"] for row in rows if "pictures" in row and row["right"] is not False), None)

@@ -123,8 +123,9 @@ def choice_for(problem: AppProblem, resources: Resources, where: Path | None = N
 
 
 def known_candidates(problem: AppProblem, resources: Resources, where: Path | None = None) -> list[AppCandidate]:
-    """What was chosen on the same ranks and threads in other cases of the application, the likest first. Not the golden
-    copy, which only tiny problems choose."""
+    """Candidates chosen on the same ranks and threads in other cases of the application, the most similar first. Not
+    the golden copy, which only tiny problems choose.
+    """
     key, application = key_of(problem, resources), problem.application
     alike = [
         choice

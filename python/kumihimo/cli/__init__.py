@@ -80,7 +80,7 @@ def carry_out_verb(arguments: list[str]) -> object:
 
 
 def forget_output() -> None:
-    """What is still to be written would fail again when Python ends."""
+    """Drops unwritten output, which would fail again when Python ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -363,14 +363,14 @@ def run(asked: AppCommand, on: list[Resources]) -> dict:
 
 
 def residual_of(row: dict, application: catalogue.ApplicationRow) -> float | None:
-    """Of a linear solver that was checked: the residual by the golden copy."""
+    """Residual by the golden copy, for a linear solver whose result was checked."""
     if "checked" in row and row["history"] and application.residual == catalogue.RELATIVE:
         return row["checked"]["error"]
     return row["residual"]
 
 
 def facts_of(about: dict) -> dict:
-    """What the page says of the last launch."""
+    """Facts that the page states about the last launch."""
     names = {
         "ranks": "ranks",
         "nodes": "nodes",
@@ -424,8 +424,9 @@ def chosen_for(asked: AppCommand, resources: Resources) -> tuple[AppCandidate, d
 def first_that_fits(
     problem: AppProblem, every: Sequence[AppCandidate], resources: Resources
 ) -> tuple[AppCandidate, dict]:
-    """By an iteration of the smallest share, as some need instructions or devices that others lack. Without a share the
-    first one: those of files and of small problems fit everywhere."""
+    """Candidate that finishes an iteration of the smallest share, as some need instructions or devices that others
+    lack. Without a share the first one: those of files and of small problems fit everywhere.
+    """
     place = launcher_environment.place()
     shares = [] if place is not None and place.ranks > 1 else shares_of(problem)  # under a launcher there is one launch
     for share in shares[:1]:

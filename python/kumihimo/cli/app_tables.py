@@ -1,4 +1,4 @@
-"""What `kumihimo app` shows: the list of applications, and the tables of a run."""
+"""Output of `kumihimo app`: the list of applications, and the tables of a run."""
 
 from __future__ import annotations
 

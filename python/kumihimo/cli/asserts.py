@@ -29,7 +29,7 @@ Repeat = option("--repeat N", f"Run the program N times: {LEAST_RUNS} and more g
 
 @dataclass
 class AssertCheck:
-    """What the command line asks for. The file is read before the work."""
+    """Asserts that the command line names. The file is read before the work."""
 
     junit: Path | None = None
     file: assertions.AssertFile = field(default_factory=assertions.AssertFile)
@@ -53,19 +53,20 @@ class AssertCheck:
         return bool(self.file.asserts) or self.junit is not None
 
     def verdicts(self, rows: Sequence[observed.ObservedRow], regions: Iterable[Mapping] = ()) -> list[AssertVerdict]:
-        """Of the file, and of what the program itself asserts of its regions."""
+        """Verdicts on the file's asserts, and on those that the program states about its regions."""
         stated, unreadable = stated_in(regions)
         return [*checks.verdicts([*stated, *self.file.asserts], rows, self.references), *unreadable]
 
     def unjudged(self, why: str) -> list[AssertVerdict]:
-        """Of all asserts of the file."""
+        """Verdicts on all asserts of the file, none of them judged."""
         subjects = [" ".join(filter(None, (each.subject, each.name))) for each in self.file.asserts]
         pairs = zip(self.file.asserts, subjects)
         return [AssertVerdict(each.text, subject, UNREADABLE, why=why) for each, subject in pairs]
 
     def judge_results(self, found: dict) -> int:
-        """Of the object that a verb's --json has, into which the verdicts go; the exit code. Nothing is told where
-        nothing was asked for."""
+        """Judges the object of a verb's --json, adds the verdicts to it, and returns the exit code. Prints nothing
+        where nothing was asked for.
+        """
         if not self.asked:
             return 0
         every = self.verdicts(observed.rows_of(found))
@@ -76,7 +77,7 @@ class AssertCheck:
         """One line each, annotations, and JUnit XML; the exit code."""
         for line in outputs.lines(found):
             say(line)
-        for line in outputs.annotations(found):
+        for line in outputs.github_annotations(found):
             print(line, file=sys.stderr, flush=True)
         if self.junit is not None:
             output.write(self.junit, outputs.junit(found, shlex.join(["kumihimo", *sys.argv[1:]])))

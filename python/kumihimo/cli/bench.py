@@ -194,7 +194,7 @@ def exit_code(results: list[dict]) -> int:
 
 
 def refuse_beside_check(algorithm: str, launches: int | None, format_: str) -> None:
-    """What says how times are taken and shown means nothing where nothing is timed."""
+    """Refuses options about times, which mean nothing where nothing is timed."""
     if launches is not None:
         raise wrong_value("--check takes no --launches", f"--launches {launches}", "leave it out")
     if algorithm == AUTO:
@@ -246,7 +246,7 @@ class BenchCommand:
 
 
 def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -> list[int | None]:
-    """Those given, or the default; none where the counts of all blocks are listed."""
+    """The sizes given, or the default; none where the counts of all blocks are listed."""
     if arguments.is_listed(counts):
         if sizes is not None:
             raise wrong_value(
@@ -262,7 +262,7 @@ def ranks_of(
     on_nodes: int | tuple[int, ...] | None = None,
     grid: str = NODE,
 ) -> int:
-    """Those of the launcher that started us, or those asked for, all together, node by node, or as a grid."""
+    """The ranks of the launcher that started us, or those asked for, all together, node by node, or as a grid."""
     if place and asked not in (None, place.ranks):
         raise wrong_value(f"mpirun has started {place.ranks} ranks", f"--ranks {asked}", "leave --ranks out")
     if place or asked is not None:

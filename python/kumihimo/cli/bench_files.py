@@ -126,7 +126,7 @@ def command(
 
 @dataclass(frozen=True)
 class SharedOptions:
-    """Those of data and of items."""
+    """Options of data and of items."""
 
     cache: str
     shift: int
@@ -236,7 +236,7 @@ def item_sets(shared: SharedOptions, items: int, size: int, folders: list[str]) 
 
 
 def ranks_of(asked: int | None, place: launcher_environment.LaunchPlace | None) -> int:
-    """Those of the launcher that started us, those asked for, or one for each slot or processor."""
+    """The ranks of the launcher that started us, those asked for, or one for each slot or processor."""
     if place and asked not in (None, place.ranks):
         raise wrong_value(f"mpirun has started {place.ranks} ranks", f"--ranks {asked}", "leave --ranks out")
     if place or asked is not None:
@@ -327,7 +327,7 @@ def interval_text(spread: dict, text: object) -> str:
 
 
 def count_text(number: float) -> str:
-    """Of items in a second."""
+    """Number of items in a second."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 

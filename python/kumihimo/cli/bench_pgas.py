@@ -195,7 +195,7 @@ def span_of(sizes: Sequence[int], window: int, ranks: int) -> int:
 def contestants_of(
     wanted: Sequence[str], named: bool, mpi_libraries: str | None, asked: libraries.Asked, span: int
 ) -> tuple[list[Contestant], list[dict]]:
-    """Those that are here, and why others are not. Error: none is, or one that the user named."""
+    """Contestants that are here, and why others are not. Error: none is here, or one that the user named is missing."""
     found, left_out = [], []
     for name, installation in installations_of(mpi_libraries).items():
         for backend in wanted:

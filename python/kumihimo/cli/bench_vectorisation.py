@@ -151,7 +151,7 @@ def show_one(found: dict, sizes: list[str]) -> None:
 
 
 def show_rates(loop: dict) -> None:
-    """Of the matrix product, whose rate falls with its size where the compiler does not block it."""
+    """Rates of the matrix product, whose rate falls with its size where the compiler does not block it."""
     if loop["loop"] != "matrix_product":
         return
     rows = [

@@ -105,7 +105,7 @@ class BindingLooks:
         return True
 
     def report_at_end(self) -> BindingFinding | None:
-        """What was reported before, or is now; None if no rank has looked."""
+        """The finding, reported earlier or now; None if no rank has looked."""
         from kumihimo.run.binding import samples
 
         if self._told is None:

@@ -194,7 +194,7 @@ def compute(
 
 
 def told(campaign: Campaign, database: Database, computed: int, as_json: bool) -> int:
-    """What the database has now, and the exit code."""
+    """Prints the contents of the database and returns the exit code."""
     counts = database.counts()
     failures = database.failures()
     if as_json:

@@ -45,8 +45,9 @@ def kind_of(option: click.Parameter, name: str) -> str:
 
 
 def predict(words: Sequence[str], folder: str) -> dict:
-    """What `kumihimo simulate WORDS --json` finds, with paths relative to `folder`. An error is the outcome of this
-    point alone."""
+    """Result of `kumihimo simulate WORDS --json`, with paths relative to `folder`. An error is the outcome of this
+    point alone.
+    """
     os.chdir(folder)
     printed = io.StringIO()
     try:

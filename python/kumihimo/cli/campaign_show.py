@@ -114,7 +114,7 @@ def show(about: dict, points: list[dict], agreed: comparison.Agreement | None) -
 
 
 def published_figures(campaign: str) -> list[PublishedFigure]:
-    """Those that were published of what its points are around; none in a build without kernels (scripts/build core)."""
+    """Published figures that its points surround; none in a build without kernels (scripts/build core)."""
     try:
         from kumihimo.app.published_figures import registry
     except ImportError:

@@ -143,7 +143,7 @@ def prediction(path: Path) -> dict:
 
 
 def nodes_of(predicted: dict) -> Optional[int]:
-    """Of a replay they are a member, of `simulate` they follow from others."""
+    """Number of nodes: a member of a replay's result, derived from other members of `simulate`."""
     if "nodes" in predicted:
         return predicted["nodes"]
     if predicted.get("node_sizes"):
@@ -153,7 +153,7 @@ def nodes_of(predicted: dict) -> Optional[int]:
 
 
 def cost(nodes: int, seconds: Optional[float], size: Optional[str], bandwidth: Optional[str]) -> float:
-    """Of one checkpoint, in seconds."""
+    """Cost of one checkpoint, in seconds."""
     if seconds is not None and (size, bandwidth) != (None, None):
         rule = "--checkpoint excludes --checkpoint-bytes and --storage-bandwidth"
         raise wrong_value(rule, "both", "leave one out")
@@ -170,7 +170,9 @@ def cost(nodes: int, seconds: Optional[float], size: Optional[str], bandwidth: O
 
 @dataclass(frozen=True)
 class MeasuredCosts:
-    """Of one checkpoint, in seconds, by the laws of `ranks` on `nodes`. `load`: None if it is not the file system's."""
+    """Costs of one checkpoint, in seconds, by the laws of `ranks` on `nodes`. `load`: None if it is not the file
+    system's.
+    """
 
     save: float
     load: Optional[float]
@@ -180,7 +182,7 @@ class MeasuredCosts:
 
 
 def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts:
-    """By the law of the most ranks: what they reach together is what the file system gives all nodes together."""
+    """Costs by the law of the most ranks: their joint rate is that of the file system."""
     if size is None:
         raise missing("the size of a checkpoint", "add --checkpoint-bytes 16GiB (of a node)")
     text = files.read_text(path, "the measured cost", LARGEST_FILE)
@@ -221,7 +223,7 @@ def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts
 
 
 def intervals_of(case: model.CheckpointCase, text: str) -> dict[str, float]:
-    """By name; `asked` first."""
+    """Intervals by name; `asked` first."""
     best = model.best_for(case)
     asked = best if text == AUTO else parse_duration(text, "--interval")
     if asked < TINIEST * case.work:
@@ -293,7 +295,7 @@ def row(name: str, of: model.ExpectedRun) -> tuple[str, ...]:
 
 
 def rows(found: dict[str, model.ExpectedRun]) -> list[tuple[str, ...]]:
-    """By the interval, each once. The one that was asked for has a name of its own if it is another one."""
+    """Rows by interval, each once. The one that was asked for has a name of its own if it is another one."""
     named: dict[float, list[str]] = {}
     for name, of in found.items():
         named.setdefault(of.interval, []).append(name)

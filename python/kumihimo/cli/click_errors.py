@@ -1,4 +1,4 @@
-"""What click refuses in a command line, as errors of ours."""
+"""Errors that click finds in a command line, as errors of ours."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OF_CLICK = {
 
 
 def usage(error: click.UsageError) -> str:
-    """What is wrong with the command line, and where to read how it is written."""
+    """The error in the command line, and the help page that explains its form."""
     path = error.ctx.command_path if error.ctx else "kumihimo"
     see = f"see {path} --help"
     problem = error.format_message()
@@ -46,7 +46,7 @@ def usage(error: click.UsageError) -> str:
 
 
 def run(app: Callable[..., object], arguments: list[str]) -> object:
-    """What `app` returns for a command line."""
+    """Result of `app` for a command line."""
     try:
         return app(arguments, prog_name="kumihimo", standalone_mode=False)
     except click.UsageError as error:

@@ -127,7 +127,7 @@ def head() -> str:
 
 
 def this_machine() -> str:
-    """By its processor and their number, as wisdom knows it."""
+    """Name of this machine, by its processor and their number, as wisdom has it."""
     from kumihimo.kernel import identity
 
     found = identity.this_machine()

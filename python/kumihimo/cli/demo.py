@@ -81,7 +81,7 @@ class Parts:
 
 
 def command_line(output: Path, library: str | None, quick: bool) -> str:
-    """What makes this report again."""
+    """Command that makes this report again."""
     words = ["kumihimo", "demo", "--output", str(output)]
     if library:
         words += ["--mpi", library]

@@ -121,7 +121,7 @@ def path_of(name: str) -> Path:
 
 
 def remarks(told: CalibrationReport, measured: Path) -> list[str]:
-    """What the machine file says of its validation."""
+    """Remarks in the machine file about its validation."""
     from kumihimo.predict.calibrate import report
 
     lines = [f"Fitted to {odd_bytes.printable(measured.name)}, and validated where {told.condition}."]

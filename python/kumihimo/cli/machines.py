@@ -29,5 +29,5 @@ def of_job() -> str | None:
 
 
 def hosts_of_job() -> str | None:
-    """What stands for --allocation on of_job()."""
+    """Value that replaces --allocation on of_job()."""
     return allocation.ENVIRONMENT if os.environ.get(allocation.HOSTS) else None

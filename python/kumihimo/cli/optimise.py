@@ -149,7 +149,7 @@ def tolerance_of(text: str) -> float:
 
 
 def kept_input(folder: Path) -> Path | None:
-    """What comes by standard input, from a file or a pipe, is kept, since every run reads it again."""
+    """Keeps standard input from a file or a pipe, since every run reads it again."""
     path = folder / "input"
     try:
         kind = os.fstat(0).st_mode
@@ -181,7 +181,7 @@ def span_of(choice: dict) -> str:
 
 
 def without_figures(choice: dict) -> dict:
-    """What runs: another tuning measures other times."""
+    """The choice without its times: another tuning measures other times."""
     figures = ("measured", "also", "figures_of_bytes", *wisdom.FIGURES)
     return {name: value for name, value in choice.items() if name not in figures}
 
@@ -302,7 +302,7 @@ class OptimiseWork:
         )
 
     def earlier_choices(self) -> list[dict]:
-        """Those that `kumihimo run` uses for this program now, the program's own first."""
+        """The choices that `kumihimo run` uses for this program now, the program's own first."""
         found: list[dict] = []
         for path in dict.fromkeys((self.own_wisdom(), wisdom.usual_path(self.profile.mpi))):
             with contextlib.suppress(BadInput):  # what cannot be read is measured anew
@@ -384,7 +384,7 @@ class OptimiseWork:
         return str(path) if path.is_file() else None
 
     def found(self) -> dict:
-        """What --json has."""
+        """The object of --json."""
         turns = [
             {"choices": list(t.choices), "pairs": len(t.pairs), **(t.figures if len(t.pairs) >= FAR_PAIRS else {})}
             for t in (self.search.all_turns if self.search else ())

@@ -173,7 +173,7 @@ def refuse_beside_collective(collective: str) -> None:
 
 
 def given() -> Iterator[GivenOption]:
-    """What the command line gives, values joined if an option was repeated."""
+    """Options on the command line, values joined if an option was repeated."""
     context = click.get_current_context()
     for option in context.command.params:
         if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:

@@ -1,4 +1,4 @@
-"""What commands print: one JSON object, or tables that fit a terminal and stay plain in a pipe."""
+"""Output of commands: one JSON object, or tables that fit a terminal and stay plain in a pipe."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def print_json(value: dict) -> None:
 
 
 def print_results_json(results: list[dict], passed_over: Sequence[dict] = ()) -> None:
-    """What verify and simulate found, and why algorithms were passed over."""
+    """Prints the results of verify and simulate, and why algorithms were passed over."""
     print_json({"results": results, "not_applicable": list(passed_over), **own_cost()})
 
 
@@ -45,7 +45,7 @@ def message(line: str) -> None:
 
 
 def interrupted(signals: Sequence[str], kept: str) -> list[str]:
-    """What is told of a program to which signals came: by their names which, and what is left of its run."""
+    """Notes about a program that got signals: their names, and the part of its run that is kept."""
     return [f"interrupted ({', '.join(signals)}); {kept}"] if signals else []
 
 
@@ -58,8 +58,9 @@ def write_json(path: Path, value: dict) -> None:
 
 
 class OwnWork:
-    """What is done after a program has ended. Whatever goes wrong with it is one sentence, and the exit status is 1 if
-    the program's is 0."""
+    """Work after a program has ended. Whatever goes wrong with it is one sentence, and the exit status is 1 if the
+    program's is 0.
+    """
 
     def __init__(self) -> None:
         self.failed = False
@@ -117,7 +118,7 @@ class PrintedTable:
         self.widths = [max(map(len, column)) for column in zip(self.names, *self.rows)]
 
     def width(self, columns: int) -> int:
-        """Of the first columns."""
+        """Width of the first columns."""
         return sum(self.widths[:columns]) + len(self.GAP) * (columns - 1)
 
     def columns_within(self, width: int | None) -> int:
@@ -162,7 +163,7 @@ def print_line(line: str, indent: str = "") -> None:
 
 
 def print_noise(result: dict) -> None:
-    """Of a prediction, if it has any."""
+    """Prints the noise of a prediction, if it has any."""
     if "noise" in result:
         free = quantities.seconds_text(result["noise_free_seconds"])
         print_line(f"noise {result['noise']}: {result['slowdown']:.3g} times the {free} without")

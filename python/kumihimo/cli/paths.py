@@ -43,7 +43,7 @@ class WrittenPath(NamedPath):
 
 
 def refuse_twice(path: Path, option: str, ctx: click.Context) -> None:
-    """What one option writes, another one would write over."""
+    """Refuses a path that another option writes to."""
     earlier = ctx.meta.setdefault(__name__, {}).setdefault(files.real(path), option)
     if earlier != option and files.kind(path) in ("", "a file"):
         raise wrong_value(f"{option} needs a file of its own", f"{path}, as for {earlier}", "name another file")

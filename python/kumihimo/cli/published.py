@@ -165,7 +165,7 @@ INDEPENDENT, FITTED, INPUTS = (
 
 
 def parts(compared: Sequence[FigureComparison]) -> dict[str, list[FigureComparison]]:
-    """What counts first, by what a prediction proves."""
+    """Comparisons by what they prove, the strongest proof first."""
     found: dict[str, list[FigureComparison]] = {INDEPENDENT: [], FITTED: [], INPUTS: []}
     for each in compared:
         kind = INPUTS if each.figure.is_input else FITTED if each.figure.fitted else INDEPENDENT

@@ -229,7 +229,9 @@ def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict,
 
 
 def binding_of(sums: Totals, command: str | None) -> BindingFinding:
-    """Of the threads that ranks looked at; without faults if there are no looks, as in profiles of earlier versions."""
+    """Binding of the threads that ranks looked at; without faults if there are no looks, as in profiles of earlier
+    versions.
+    """
     from kumihimo.processes import mpi
     from kumihimo.run.binding import finding, proposal, samples
 
@@ -241,7 +243,7 @@ def binding_of(sums: Totals, command: str | None) -> BindingFinding:
 
 
 def written(wanted: dict[Path | None, dict | str]) -> None:
-    """Into the files of them that were asked for."""
+    """Writes each to its file, if one was asked for."""
     for path, what in wanted.items():
         if path is not None and what:
             write(path, what) if isinstance(what, str) else write_json(path, what)

@@ -66,7 +66,7 @@ def commands_of(verb: str) -> Iterator[tuple[str, click.Command]]:
 
 
 def section(name: str, command: click.Command) -> str:
-    """What a command does, and a table of its arguments and options."""
+    """Section of a command: its purpose, and a table of its arguments and options."""
     about = textwrap.wrap((command.help or "").split("\n\n")[0], COLUMNS, break_on_hyphens=False)
     lines = ["", f"## kumihimo {name}", "", *about]
     parameters = [p for p in command.params if isinstance(p, (click.Argument, click.Option)) and p.name != "help"]

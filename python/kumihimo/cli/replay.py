@@ -117,7 +117,7 @@ def command(
 
 @dataclass
 class ReplayOutputs:
-    """What is told of a replay, beside its time."""
+    """Outputs of a replay, beside its time."""
 
     what_if: bool = False
     by_rank: bool = False
@@ -227,7 +227,7 @@ def interval_lines(result: dict) -> list[str]:
 
 
 def site_loss(loss: str):
-    """What a site contributes to this loss."""
+    """Function that gives a site's part of this loss."""
     return (lambda site: site.transferring) if loss == "transfer" else (lambda site: site.waiting)
 
 

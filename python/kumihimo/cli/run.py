@@ -286,7 +286,7 @@ def unheeded_parameters(choices: list[dict]) -> list[str]:
 
 
 def lengths(row: dict) -> str:
-    """Of the calls of a line; a barrier has none."""
+    """Lengths of the calls of a line; a barrier has none."""
     if not _schedule.meaning(row["collective"].removeprefix("i")).moves_data:
         return ""
     return f" from {with_unit(row['bytes_from'])} to under {with_unit(row['bytes_to'] + 1)}"
@@ -307,7 +307,7 @@ def reordered(row: dict) -> str:
 
 
 def promised(summary: dict) -> str:
-    """Of the bits, and for which calls not: persistent and one-sided ones."""
+    """Promise of equal bits, with its exceptions: persistent and one-sided calls."""
     unhooked = summary.get("unhooked_reductions", 0)
     but = f"; the MPI library ran {unhooked} reductions of other kinds, which may not be reproducible"
     return PROMISES[summary["reproducible"]] + (but if unhooked else "")

@@ -90,7 +90,7 @@ class Beside:
 
     @staticmethod
     def ranks_of(subject: Subject, asked: int | None) -> int | None:
-        """Of the job watched."""
+        """Ranks of the job watched."""
         if subject.kind != "goal":
             return asked
         if asked not in (None, subject.graphs.ranks):
@@ -164,7 +164,7 @@ class Beside:
 
 
 def about(result: dict, seconds: float) -> dict:
-    """What a single result tells of its subject and place; the rate at the median of all repeats."""
+    """Line about the subject and place of a single result; the rate at the median of all repeats."""
     told = {name: value for name, value in result.items() if name in OF_SUBJECT}
     if result.get("bytes_per_second"):
         told["bytes_per_second"] = result["bytes_per_second"] * result["seconds"] / seconds if seconds else None

@@ -1,4 +1,4 @@
-"""What `kumihimo simulate --dies` and `kumihimo replay --dies` print."""
+"""Output of `kumihimo simulate --dies` and `kumihimo replay --dies`."""
 
 from __future__ import annotations
 

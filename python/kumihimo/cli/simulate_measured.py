@@ -1,5 +1,6 @@
-"""What predictions of applications share whose rates are measured here: lu and fft3d on the ranks of a machine, and on
-fewer of its nodes."""
+"""Shared parts of application predictions whose rates are measured here: lu and fft3d on the ranks of a machine, and on
+fewer of its nodes.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ class MeasuredRequest:
         return model
 
     def speed_of_core(self, jobs: Sequence[_machine.Job]) -> CoreSpeed:
-        """Of the jobs' machine, relative to one here."""
+        """Speed of a core of the jobs' machine, relative to a core here."""
         if self.speed == PEAK:
             return CoreSpeed.by_peak(jobs[-1])
         speed = 1.0 if self.speed is None else app.positive(self.speed, "--speed")

@@ -296,5 +296,5 @@ def show(
 
 
 def described() -> str:
-    """Of --help."""
+    """Text of --help."""
     return ", ".join(each.name for each in published.CASES)

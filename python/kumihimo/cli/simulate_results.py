@@ -1,4 +1,4 @@
-"""What `kumihimo simulate` prints and writes."""
+"""Output and files of `kumihimo simulate`."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def print_fastest(results: list[dict]) -> None:
 
 
 def fastest_text(alike: list[dict]) -> str:
-    """Those that are the fastest with at least a tenth of the probability, the likeliest first."""
+    """Algorithms that are the fastest with at least a tenth of the probability, the likeliest first."""
     ranked = sorted(alike, key=lambda each: -each["fastest_probability"])
     likely = [each for each in ranked if each["fastest_probability"] >= LEAST_CHANCE] or ranked[:1]
     return ", ".join(f"{each['algorithm']} ({chances.text(each['fastest_probability'])})" for each in likely)
@@ -199,7 +199,7 @@ def print_run(setting: Setting, r: dict) -> None:
 
 
 def print_parameters(result: dict) -> None:
-    """Those of LogGOPS, where the model is that."""
+    """Prints the parameters of LogGOPS, if that is the model."""
     p = result.get("loggops")
     if p is None:
         return
@@ -240,7 +240,7 @@ def print_links(machine: _machine.Machine, results: dict[tuple[str, ...], dict],
 
 
 def print_stages(results: dict[tuple[str, ...], dict], columns: tuple[str, ...]) -> None:
-    """What each stage of the model flow did."""
+    """Prints the work of each stage of the model flow."""
     rows = []
     for cells, r in results.items():
         for each in r.get("stages", []):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class VisibleStream(io.TextIOWrapper):
-    """What would command a terminal, or is not UTF-8, is shown instead."""
+    """Stream that shows control characters of terminals, and bytes that are not UTF-8, instead of sending them."""
 
     def write(self, text: str) -> int:
         super().write(odd_bytes.visible(text))

@@ -91,7 +91,7 @@ def network_of(given: str, part: str | None) -> tuple[_machine.Machine, str]:
 
 
 def text_of_file(given: str, machine: _machine.Machine) -> str | None:
-    """Of a machine's file; None: there is none, and the machine is a torus."""
+    """Text of a machine's file; None: there is none, and the machine is a torus."""
     path = Path(given)
     if not path.is_file():
         path = next((each for folder in machines.search() if (each := folder / f"{given}.toml").is_file()), path)

@@ -144,9 +144,10 @@ NOTHING_TO_TUNE = {
 
 @dataclass
 class TuneCommand:
-    """What holds for machines here and described ones. `runs_follow`: whole runs of the program prove the choices. Of
-    these `known` are tried before anything is measured, and at most `beyond` seconds go beyond the budget for one
-    size."""
+    """Request for a machine here or a described one. `runs_follow`: whole runs of the program prove the choices. Of
+    those, `known` are tried before anything is measured, and at most `beyond` seconds go beyond the budget for one
+    size.
+    """
 
     collectives: list[str]
     sizes: list[int]
@@ -206,7 +207,7 @@ def one_of(text: str | None) -> tuple[int | None]:
 
 
 def even(sizes: list[int]) -> list[int]:
-    """Of whole elements, since these are measured."""
+    """The sizes, sorted; refuses those that are not whole elements, which are measured."""
     for size in sizes:
         if size % 8:
             raise wrong_value("--bytes must be multiples of 8, the size of an element", size)
@@ -269,7 +270,7 @@ def of_program(
     out: Path | None,
     srun_options: Sequence[str] = (),
 ) -> dict:
-    """What the program of a profile asks for, as wisdom of its own. `srun_options`: for processes that srun starts."""
+    """Tunes the calls of a profile's program, as wisdom of its own. `srun_options`: for processes that srun starts."""
     profile = collectives_of.of(path)
     wanted = program.plan(profile, collectives)
     if not wanted.targets:
@@ -301,7 +302,7 @@ def refuse_as_rank() -> None:
 
 
 def launches_as_in(profile: Collectives, library: str | None, srun_options: Sequence[str]) -> mpi.Installation:
-    """By the launcher that started the program."""
+    """Launches by the launcher that started the program."""
     if library is not None or profile.srun_mpi is None:
         return own_launches(library or mpi.family_of(profile.mpi))
     refuse_as_rank()
@@ -310,7 +311,7 @@ def launches_as_in(profile: Collectives, library: str | None, srun_options: Sequ
 
 
 def check_same_place(profile: Collectives, here: tuner.Probe, path: Path) -> None:
-    """What was recorded elsewhere says nothing of what is fast here."""
+    """Refuses a profile recorded on another machine: it does not show which algorithm is fast here."""
     if profile.mpi != here.mpi:
         raise not_applicable(
             f"the profile must be of the MPI library that is tuned, {here.mpi}",
@@ -429,7 +430,7 @@ def foresight_here(always: int) -> Foresight | None:
 
 
 def check_real_nodes(nodes: Mapping[int, RealNodes | None], ranks_per_node: object, export: Path | None) -> None:
-    """What is for one node is not asked of ranks on several."""
+    """Refuses options for one node where ranks are on several."""
     several = next((f"{number} ranks on {nodes[number]}" for number in nodes if nodes[number]), None)
     if several and ranks_per_node is not None:
         raise wrong_value("--ranks-per-node emulates nodes on one real node", several, "leave it out")
@@ -494,8 +495,9 @@ def simulate(asked: TuneCommand, name: str, software: str | None, ranks: Ranks, 
 
 
 def measurement_conditions(environment: Mapping[str, str]) -> dict:
-    """What else times depend on: how many processors processes may run on, settings of the MPI library, and which
-    kernels were tuned, and faults of a testbed."""
+    """Other conditions of times: how many processors processes may run on, settings of the MPI library, which kernels
+    were tuned, and faults of a testbed.
+    """
     settings = {name: environment[name] for name in sorted(environment) if name.startswith(SETTINGS)}
     kernels = wisdom.kernel_path()
     chosen = hashlib.sha256(kernels.read_bytes()).hexdigest()[:16] if kernels.is_file() else None
@@ -508,13 +510,13 @@ def notes_of(journal: Journal) -> list[str]:
 
 
 def collectives_without_rules(asked: TuneCommand, export: Path | None) -> list[str]:
-    """What the files do not speak of."""
+    """Collectives for which the files have no rules."""
     left = [name for name in asked.collectives if name not in EXPORTED]
     return [f"--export writes no rules for {', '.join(left)}"] if export is not None and left else []
 
 
 def notes_on(asked: TuneCommand, launches: Launches) -> list[str]:
-    """What else people should know of a tuning."""
+    """Further notes about a tuning, for people."""
     notes = []
     if any(choice.get("emulated") for outcome in asked.outcomes for choice in outcome.choices):
         notes.append("the nodes are emulated; `kumihimo run` uses these choices only with --wisdom FILE")

@@ -41,7 +41,7 @@ def words() -> list[str] | None:
 
 
 def refuse_programs(names: Sequence[str]) -> None:
-    """Of a command line without --."""
+    """Refuses a program's path in a command line without `--`."""
     for place, name in enumerate(names):
         if "/" in name:
             advice = f"write kumihimo tune kernel -- {' '.join(names[place:])}"

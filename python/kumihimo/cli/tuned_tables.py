@@ -1,4 +1,4 @@
-"""What `kumihimo tune` prints for people: where the library falls short, what is chosen, and what is not."""
+"""Tables of `kumihimo tune` for people: where the library falls short, and which choices are made or refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "shape", "e
 
 
 def show(found: dict) -> None:
-    """What is now chosen; what is not; where the library falls short by itself."""
+    """Prints choices, refusals, and where the library by itself falls short."""
     rows = rows_of(found["results"])
     if rows:
         simulated = any(choice.get("simulated") for choice in found["results"])
@@ -100,7 +100,7 @@ def shared_processors(profile: Collectives) -> list[str]:
 
 
 def forwarded_lines(profile: Collectives) -> list[str]:
-    """What `run` cannot change, if it is worth a line."""
+    """Calls that `run` cannot change, if they are worth a line."""
     reasons = [
         (why, s) for why, s in forwarded(profile).most_common() if s > LEAST_FORWARDED * profile.collective_seconds
     ]
@@ -113,7 +113,7 @@ def forwarded_lines(profile: Collectives) -> list[str]:
 
 
 def stand_in_lines(profile: Collectives) -> list[str]:
-    """Of what is measured with another operation than the program's, if it is worth a line."""
+    """Calls that are measured with another operation than the program's, if they are worth a line."""
     seconds = stood_in_for(profile)
     if seconds <= LEAST_FORWARDED * profile.collective_seconds:
         return []
@@ -136,7 +136,7 @@ def waiting_text(profile: Collectives, late: Late) -> str:
 
 
 def uses_text(uses: Sequence[Use]) -> str:
-    """Of one collective on as many ranks."""
+    """Uses of one collective on equally many ranks."""
     use = uses[0]
     kind = "" if use.blocking else f"{use.start} "
     sizes = class_text(use.bytes_from) if len(uses) == 1 else f"{len(uses)} size classes"
@@ -164,7 +164,7 @@ def gain_text(gain: dict) -> str:
 
 
 def profile_object(profile: Collectives, plan: TuningPlan, gain: Gain) -> dict:
-    """What --json has of a profile; shares are of the program's time."""
+    """Members of --json about a profile; shares are of the program's time."""
     return {
         "program": profile.program,
         "ranks": profile.ranks,
@@ -220,7 +220,7 @@ def rows_of(choices: list[dict]) -> list[tuple[str, ...]]:
 
 
 def within_text(told: dict) -> str:
-    """Of a predicted time, with the probability that no other algorithm is faster."""
+    """Text about a predicted time, with the probability that no other algorithm is faster."""
     if "low_seconds" not in told:
         return ""
     ends = " to ".join(seconds_text(told[end]) for end in ("low_seconds", "high_seconds"))

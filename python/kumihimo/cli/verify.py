@@ -237,5 +237,5 @@ def algorithm_rows(results: list[CollectiveProof]) -> list[tuple[str, ...]]:
 
 
 def kept_by_all(group: list[CollectiveProof]) -> str:
-    """What is promised in every case."""
+    """Promises that hold in every case."""
     return words({name: all(r.guarantees[name] for r in group) for name in WORDS})

@@ -1,4 +1,4 @@
-"""What is asserted of a program's speed: texts in the program (kumihimo.h) and TOML files.
+"""Assertions on a program's speed: texts in the program (kumihimo.h) and TOML files.
 
 A text holds asserts with `;` between them:
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kumihimo.keep.judge import ALL, MEDIAN
@@ -149,7 +149,7 @@ def check(found: PerformanceAssert, scale: str | None, has_work: bool, has_roof:
 
 
 def check_recorded(found: PerformanceAssert) -> None:
-    """What a recording has of regions, functions and call sites: seconds and waiting, of regions the share of MPI."""
+    """Quantities that a recording has: of regions, functions and call sites: seconds and waiting, of regions the share of MPI."""
     text = f"`{found.text}`"
     if found.quantity == RATE and not found.work:
         rule = f"the rate of a {found.subject} needs the bytes or operations of one passage on one rank"
@@ -178,7 +178,7 @@ class AssertFile:
     """A TOML file: its asserts, and the files that it refers to."""
 
     asserts: Sequence[PerformanceAssert] = ()
-    references: Mapping[str, Path] = ()
+    references: Mapping[str, Path] = field(default_factory=dict)
 
 
 def read(path: Path) -> AssertFile:
@@ -276,9 +276,9 @@ def of_table(keys: Mapping[str, object], inside: Sequence[str], place: FilePlace
     if not asserted:
         raise wrong_value(f"{place.of(*inside)}{name} must assert something", "no " + ", ".join(QUANTITIES))
     for key in asserted:
-        where = f"{place.of(*inside, key)}{name}"
+        where, content = f"{place.of(*inside, key)}{name}", keys[key]
         with errors_at(where):
-            for text in keys[key] if isinstance(keys[key], list) else [keys[key]]:
+            for text in content if isinstance(content, list) else [content]:
                 if not isinstance(text, str):
                     raise wrong_value(f"{key} must be a text with its sign", repr(text), f'write {key} = "<= 0.5"')
                 judge = "" if " in " in text or "judge" not in keys else f" in {keys['judge']}"

@@ -70,7 +70,8 @@ class AssertVerdict:
 
     def as_object(self) -> dict:
         ratio = self.ratio
-        finite = ratio is not None and all(map(isfinite, (ratio.value, ratio.low, ratio.high)))
+        if ratio is not None and not all(map(isfinite, (ratio.value, ratio.low, ratio.high))):
+            ratio = None
         return {
             "assert": self.asserted,
             "subject": self.subject,
@@ -78,9 +79,9 @@ class AssertVerdict:
             "expected": self.expected or None,
             "found": self.found or None,
             "reason": self.why or None,
-            "ratio": ratio.value if finite else None,
-            "ratio_low": ratio.low if finite else None,
-            "ratio_high": ratio.high if finite else None,
+            "ratio": ratio.value if ratio else None,
+            "ratio_low": ratio.low if ratio else None,
+            "ratio_high": ratio.high if ratio else None,
             "runs": self.runs,
             "passages": self.passages,
             "file": self.file or None,
@@ -90,7 +91,7 @@ class AssertVerdict:
 
 @dataclass
 class References:
-    """What asserts refer to beside the run: rows of files by EARLIER, PREDICTED and GOLDEN, and measured roofs."""
+    """References of asserts beside the run: rows of files by EARLIER, PREDICTED and GOLDEN, and measured roofs."""
 
     rows: Mapping[str, Sequence[ObservedRow]] = field(default_factory=dict)
     roof: Roof | None = None
@@ -125,7 +126,7 @@ class References:
 def verdicts(
     asserts: Sequence[PerformanceAssert], rows: Sequence[ObservedRow], references: References
 ) -> list[AssertVerdict]:
-    """Of each assert, for each row that it names."""
+    """Verdicts of each assert, for each row that it names."""
     return [found for each in asserts for found in of_assert(each, rows, references)]
 
 
@@ -186,7 +187,7 @@ def judged(asserted: PerformanceAssert, row: ObservedRow, references: References
 
 
 def judged_rate(asserted: PerformanceAssert, row: ObservedRow, references: References) -> AssertVerdict:
-    """Of a rate that the command gives: the time for one unit is judged, as less of it is better."""
+    """Verdict on a rate that the command gives: the time for one unit is judged, as less of it is better."""
     name = next((each for each in row.figures if observed.is_rate(each)), None)
     if name is None:
         known = ", ".join(row.figures)
@@ -231,7 +232,7 @@ def lacking(name: str, row: ObservedRow) -> str:
 
 
 def bound_of(asserted: PerformanceAssert, row: ObservedRow, references: References) -> float:
-    """What the figure may be at most."""
+    """The most that the figure may be."""
     if asserted.quantity == RATE:
         return asserted.work / asserted.number
     if asserted.quantity != SHARE:

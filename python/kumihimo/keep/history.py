@@ -68,7 +68,7 @@ class HistorySeries:
     intervals: list[tuple[float | None, float | None]] = field(default_factory=list)
 
     def changes(self, least: float = LEAST) -> list[LevelChange]:
-        """Those of `least` and more, of the medians on either side up to the next one."""
+        """Changes of `least` and more, of the medians on either side up to the next one."""
         logarithms = [math.log(value) for value in self.values]
         found = _measure.change_points(logarithms)
         while found:
@@ -82,7 +82,7 @@ class HistorySeries:
         return []
 
     def levels(self, changes: Sequence[LevelChange]) -> list[float]:
-        """Of each run: the median of its part."""
+        """Level of each run: the median of its part."""
         places = [0, *(change.at for change in changes), len(self.values)]
         return [median(self.values[a:b]) for a, b in zip(places, places[1:]) for _ in range(a, b)]
 
@@ -134,7 +134,7 @@ class ResultHistory:
 
     @contextlib.contextmanager
     def understood(self) -> Iterator[None]:
-        """What SQLite refuses, as one sentence."""
+        """Turns an error of SQLite into one sentence."""
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -187,8 +187,8 @@ class ResultHistory:
                 "SELECT key, figure, value, low, high, lower, date, version, machine, file, accepted "
                 "FROM runs JOIN figures ON figures.run = runs.id ORDER BY date, runs.id"
             )
-            for key, figure, value, low, high, lower, *run in rows:
-                of = HistoryRun(*run[:4], accepted=bool(run[4]))
+            for key, figure, value, low, high, lower, date, version, machine, file, accepted in rows:
+                of = HistoryRun(date, version, machine, file, bool(accepted))
                 series = found.setdefault(
                     (of.machine, key, figure), HistorySeries(key, figure, of.machine, bool(lower))
                 )

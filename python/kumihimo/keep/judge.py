@@ -28,8 +28,9 @@ MET, MISSED, CANNOT_TELL = "met", "missed", "cannot tell"
 
 @dataclass(frozen=True)
 class RunValues:
-    """Of one run: its passages or a sample of them, and the largest of all. A verb may know of a run the median alone,
-    with its interval: `stated`."""
+    """Values of one run: its passages or a sample of them, and the largest of all. A verb may know of a run the median
+    alone, with its interval: `stated`.
+    """
 
     values: Sequence[float]
     largest: float
@@ -90,7 +91,7 @@ def few_runs(runs: Sequence[RunValues], each: Sequence[float], share: float) -> 
 
 
 def verdict(found: Estimate, bound: float) -> str:
-    """Of `found` <= `bound`."""
+    """Verdict on `found` <= `bound`."""
     if found.high <= bound:
         return MET
     return MISSED if found.low > bound else CANNOT_TELL

@@ -1,4 +1,4 @@
-"""What a verb found, as rows: each a thing with a name, and figures of it. Read from the object that its --json has.
+"""Results of a verb, as rows: each a thing with a name, and figures of it. Read from the object that its --json has.
 
 A row has figures (seconds, rates, shares) with their values in each run, or with the interval that the verb states. The
 key of a row is what tells it from others of the same verb: the collective, algorithm and size, or the region. Verbs
@@ -106,7 +106,7 @@ def read(path: Path) -> dict:
 
 
 def rows_in(path: Path, without: Collection[str] = ()) -> list[ObservedRow]:
-    """Those of a file, at least one. `without`: members of results that are no part of their keys."""
+    """Rows of a file, at least one. `without`: members of results that are no part of their keys."""
     try:
         rows = rows_of(read(path), without)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -143,7 +143,7 @@ def once_each(rows: Iterable[ObservedRow]) -> list[ObservedRow]:
 
 
 def rows_of_recordings(runs: Sequence[Mapping]) -> list[ObservedRow]:
-    """What `record` summed up of each run of one program, one figure with a value or more a run."""
+    """Sums of `record` over the runs of one program: figures with one value or more for each run."""
     rows: dict[tuple[str, str], ObservedRow] = {}
 
     def row(subject: str, name: str, place: Mapping) -> ObservedRow:
@@ -190,7 +190,7 @@ def time_of(call: Mapping) -> float:
 
 
 def waiting_of(call: Mapping) -> float | None:
-    """Of a collective; None where it is not separated."""
+    """Waiting time in a collective; None where it is not separated."""
     if call.get("completion_waiting_seconds") is not None:
         return call["completion_waiting_seconds"]
     return call.get("waiting_seconds")
@@ -219,7 +219,7 @@ def by_name(calls: Iterable[Mapping]) -> dict[str, list[Mapping]]:
 
 
 def by_site(calls: Iterable[Mapping]) -> dict[str, list[Mapping]]:
-    """Those with a line: `solver.c:41`."""
+    """Calls with a line, by site: `solver.c:41`."""
     groups: dict[str, list[Mapping]] = {}
     for call in calls:
         if call.get("file") and call.get("line"):
@@ -248,7 +248,7 @@ def with_plain_rows(found: Mapping) -> Mapping:
 
 
 def rows_of_states(results: Sequence[Mapping]) -> Iterator[dict]:
-    """Of bench checkpoint: the times by size of a rank's state."""
+    """Rows of bench checkpoint: the times by size of a rank's state."""
     for row in results:
         for point in row["points"]:
             shared = {"ranks": row["ranks"], "bytes": point["bytes_per_rank"]}
@@ -259,7 +259,7 @@ def rows_of_states(results: Sequence[Mapping]) -> Iterator[dict]:
 
 
 def rows_of_loops(compilers: Sequence[Mapping]) -> Iterator[dict]:
-    """Of bench vectorisation: the forms of each loop, by size and compiler."""
+    """Rows of bench vectorisation: the forms of each loop, by size and compiler."""
     for each in compilers:
         for loop in each["loops"]:
             for size in loop["sizes"]:
@@ -336,7 +336,7 @@ def is_rate(figure: str) -> bool:
 
 
 def unit_of(figure: str) -> float:
-    """Of a rate, a second."""
+    """Unit of a rate, in a second."""
     return 1e9 if figure.endswith("gflops") else 1.0
 
 

@@ -24,7 +24,7 @@ def lines(found: Sequence[AssertVerdict]) -> list[str]:
     ]
 
 
-def annotations(found: Sequence[AssertVerdict], environment: Mapping[str, str] = os.environ) -> list[str]:
+def github_annotations(found: Sequence[AssertVerdict], environment: Mapping[str, str] = os.environ) -> list[str]:
     """`::error file=solver.c,line=41::...`, where GitHub runs us: files are named from the top of the checkout."""
     if environment.get("GITHUB_ACTIONS") != "true":
         return []
@@ -54,8 +54,9 @@ def property_text(text: str) -> str:
 
 
 def junit(found: Sequence[AssertVerdict], command: str, seconds: float = 0.0) -> str:
-    """Of CI servers and ReFrame: a missed assert is a failure, an unreadable one an error, one that cannot be told is
-    skipped."""
+    """The file for CI servers and ReFrame: a missed assert is a failure, an unreadable one an error, one that cannot be
+    told is skipped.
+    """
     from xml.etree import ElementTree  # not at the start of each verb
 
     number = {verdict: sum(each.verdict == verdict for each in found) for verdict in (MISSED, UNREADABLE, CANNOT_TELL)}

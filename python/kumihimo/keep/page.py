@@ -62,7 +62,7 @@ def chart_of(series: HistorySeries, changes: Sequence[LevelChange], title: str, 
 
 
 def charts(judged: Judged) -> Iterator[pages.LineChart]:
-    """Those with the worst last change first."""
+    """Charts, those with the worst last change first."""
     several = len({series.machine for series, _ in judged}) > 1
     order = sorted(judged, key=lambda each: (not each[1], -(each[1][-1].times if each[1] else 1.0)))
     for number, (series, changes) in enumerate(order[:MOST_CHARTS]):

@@ -1,4 +1,4 @@
-"""What wisdom says of one kernel on this machine: read once by a program, at the first call of the kernel."""
+"""Choices of wisdom for one kernel on this machine: read once by a program, at the first call of the kernel."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read(kernel: str) -> list[dict]:
 
 
 def fitting(choices: list[dict], golden: str, compiler: str, language: str) -> list[dict]:
-    """Those of this machine, compiler and golden copy, without damaged ones."""
+    """Choices of this machine, compiler and golden copy, without damaged ones."""
     key = key_of(golden, compiler, language)
     return [each for each in choices if all(each.get(n) == value for n, value in key.items()) and is_whole(each)]
 

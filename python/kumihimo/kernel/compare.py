@@ -43,7 +43,7 @@ class Bound:
 
 
 def view_of(value: object) -> memoryview | None:
-    """Of an array of numbers."""
+    """View of an array of numbers; None: the value is none."""
     if isinstance(value, (str, bytes)):
         return None
     try:
@@ -56,7 +56,7 @@ def view_of(value: object) -> memoryview | None:
 def difference(
     ours: object, golden: object, magnitude: object = None, bound: Bound | None = None, name: str = "result"
 ) -> str:
-    """What differs, in a few words; empty if nothing does."""
+    """The difference, in a few words; empty if nothing does."""
     view, theirs = view_of(ours), view_of(golden)
     if view is not None and theirs is not None:
         if view.format != theirs.format or view.shape != theirs.shape:

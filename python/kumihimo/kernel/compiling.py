@@ -61,7 +61,9 @@ def words_of(variable: str) -> list[str]:
 
 
 def find(language: str) -> KernelCompiler:
-    """By CC or CXX, which may have arguments, or the usual names. Failed: there is none. BadInput: CC names none."""
+    """Compiler named by CC or CXX, which may have arguments, or the usual names. Failed: there is none. BadInput: CC
+    names none.
+    """
     variable, names, standard, suffix = LANGUAGES[language]
     configured = words_of(variable)
     for name, *arguments in [configured] if configured else [[name] for name in names]:

@@ -152,7 +152,7 @@ class Kernel:
         self._plan = []
 
     def golden_hash(self) -> str:
-        """Of the golden copy and its error bound: what a wider bound accepted, another may refuse."""
+        """Hash of golden copy and error bound: a narrower bound may refuse a variant that a wider one accepted."""
         parts = [identity.source_of(each) for each in (self.golden, self.operations, self.magnitude) if each]
         return identity.hash_of_text("\n".join([*parts, str(self.precision)]))
 

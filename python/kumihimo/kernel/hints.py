@@ -1,4 +1,4 @@
-"""What a programmer knows of a kernel, as text at three levels (Gropp's golden copy):
+"""A programmer's knowledge of a kernel, as text at three levels (Gropp's golden copy):
 
 property   "precious, 100 to 10,000 trips, even", "odd", "multiple of 8", "power of two", "not a power of two"
 middle     "unroll, align, SIMD and tune"
@@ -56,7 +56,7 @@ class KernelHints:
         return found
 
     def conditions(self) -> dict:
-        """Of a choice in a wisdom file: a call without them runs the golden copy."""
+        """Conditions of a choice in a wisdom file: a call without them runs the golden copy."""
         given = {"multiple": self.multiple if self.multiple > 1 else None, "odd": self.odd or None}
         given["power_of_two"] = self.power_of_two
         return {name: value for name, value in given.items() if value is not None}
@@ -121,12 +121,14 @@ def check(hints: KernelHints, text: str) -> None:
         raise wrong_value(f"a power of two is no multiple of {hints.multiple}", f"'{text}'")
     if hints.tune and not hints.transformations:
         raise wrong_value("tune in a hint needs what is tuned", f"'{text}'", "write unroll, align, simd and tune")
-    if hints.trips and not any_fits(hints):
+    if not any_fits(hints):
         raise wrong_value("the range of trips in a hint must hold a number with the other properties", f"'{text}'")
 
 
 def any_fits(hints: KernelHints) -> bool:
     """From one fitting number to the next but one there are at most 4 multiples, so the search is short."""
+    if hints.trips is None:
+        return True
     low, high = hints.trips
     if hints.power_of_two or high - low > 8 * hints.multiple:
         return bool(hints.from_size(low, 1))

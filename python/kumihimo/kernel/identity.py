@@ -29,9 +29,10 @@ def hash_of_text(text: str) -> str:
 
 
 def hash_of_function(function: Callable) -> str:
-    """Of the source without comments, layout and the decorators of kernels; of the compiled code where there is no
+    """Hash of the source without comments, layout and the decorators of kernels; of the compiled code where there is no
     source. Arguments bound by functools.partial, and functions and plain values of its own file, are part of it; other
-    things that it uses are not."""
+    things that it uses are not.
+    """
     return hash_of_text(source_of(function))
 
 
@@ -103,7 +104,7 @@ def names_in(code: object) -> set[str]:
 
 
 def of_value(value: object) -> str:
-    """Of a bound argument or a field: its bytes or its text, without addresses of this process."""
+    """Identity of a bound argument or a field: its bytes or its text, without addresses of this process."""
     if callable(value) and not isinstance(value, type):
         return source_of(value)
     try:
@@ -171,5 +172,5 @@ def this_machine() -> dict:
 
 
 def interpreter() -> str:
-    """What compiles Python functions."""
+    """The interpreter that compiles Python functions."""
     return f"{platform.python_implementation()} {platform.python_version()}"

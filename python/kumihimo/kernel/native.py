@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 from collections.abc import Callable
+from typing import Any
 
 from kumihimo.kernel.guards import Guarding, GuardZone
 from kumihimo.kernel.prototypes import CParameter, Prototype, parse
@@ -42,7 +43,7 @@ def ctype_of(name: str, prototype: Prototype) -> type | None:
 
 
 def load(library: str) -> ctypes.CDLL:
-    """By its file name, its path, or the name that the linker knows ("m")."""
+    """Loads a library by its file name, its path, or the name that the linker knows ("m")."""
     try:
         return ctypes.CDLL(library)
     except OSError as error:
@@ -81,7 +82,7 @@ def function_of(library: str, prototype_text: str) -> Callable:
     return call
 
 
-def pointer(parameter: CParameter, element: int, value: object, zones: list) -> object:
+def pointer(parameter: CParameter, element: int, value: Any, zones: list) -> object:
     """The address of the bytes; in a check that of a copy between guard zones."""
     try:
         view = memoryview(value)

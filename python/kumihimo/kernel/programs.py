@@ -22,7 +22,7 @@ SUFFIX = ".py"
 
 @dataclass
 class TunedKernels:
-    """Of all kernels; grows while they are tuned, so that Ctrl-C leaves what there is."""
+    """Outcome of all kernels; grows while they are tuned, so that Ctrl-C leaves what there is."""
 
     decisions: list[dict] = field(default_factory=list)
     left: list[dict] = field(default_factory=list)
@@ -45,7 +45,7 @@ def of_file(word: str) -> tuple[str, list[str]]:
 
 
 def chosen(kernels: Sequence[dict], names: Sequence[str]) -> list[dict]:
-    """By name, or all."""
+    """The kernels of these names, or all."""
     known = [kernel["name"] for kernel in kernels]
     if not known:
         raise missing("a kernel", "declare one (docs/guides/tune-your-kernel.md)")
@@ -61,8 +61,9 @@ def chosen(kernels: Sequence[dict], names: Sequence[str]) -> list[dict]:
 
 
 def steps(session: Session, names: Sequence[str], sizes: Sequence[int]) -> tuple[dict, list[dict], int]:
-    """What the program says of its kernels; those wanted; how many sizes all have. Raises what is wrong with a hint or
-    with wisdom that is there, before anything is measured."""
+    """The program's list of kernels, the wanted ones, and the number of their sizes. Raises errors of hints and of
+    existing wisdom before any measurement.
+    """
     listing = session.listing()
     wanted = chosen(listing["kernels"], names)
     for kernel in wanted:

@@ -57,12 +57,12 @@ class QuickLook:
         self.dropped: dict[KernelCandidate, str] = {}
 
     def seconds(self, candidate: KernelCandidate, sample: Callable[[Runner], float | str]) -> float | str:
-        """Of one call, or why the candidate is refused."""
+        """Seconds of one call, or the reason why the candidate is refused."""
         runner = Runner(candidate, 1)
-        for _ in range(2):  # the first run touches memory and code
-            first = sample(runner)
-            if isinstance(first, str):
-                return first
+        touching = sample(runner)  # memory and code
+        first = touching if isinstance(touching, str) else sample(runner)
+        if isinstance(first, str):
+            return first
         runner.times = times_of(first, self.effort)
         ratios: list[float] = []
         while len(ratios) < self.SAMPLES:
@@ -106,7 +106,9 @@ def by_turns(
 
 
 def drop(runners: Sequence[Runner]) -> None:
-    """Those that are far slower than the fastest for certain: at first by all samples, later by their intervals."""
+    """Drops runners that are far slower than the fastest for certain: at first by all samples, later by their
+    intervals.
+    """
     running = [runner for runner in runners if runner.is_running and runner.samples]
     rounds = min((len(runner.samples) for runner in running), default=0)
     by_interval = rounds >= ROUNDS_OF_AN_INTERVAL
@@ -122,8 +124,8 @@ def drop(runners: Sequence[Runner]) -> None:
 
 
 def row_of(runner: Runner, golden: Runner) -> dict:
-    """What was measured of one candidate, and beside the golden copy."""
-    row = {"variant": runner.candidate.variant, "parameters": runner.candidate.parameters}
+    """Measurements of one candidate, alone and beside the golden copy."""
+    row: dict[str, object] = {"variant": runner.candidate.variant, "parameters": runner.candidate.parameters}
     if runner.refused:
         return {**row, "refused": runner.refused}
     median, low, high = runner.interval()

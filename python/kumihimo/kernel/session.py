@@ -112,9 +112,10 @@ class Session:
             hashes = hashes_of(self._start())
         except Ended as error:
             raise Changed(f"the program {error} when it was started again", TUNE_AGAIN) from None
-        if self.hashes not in (None, hashes):
+        first = self.hashes
+        if first is not None and first != hashes:
             self.close()
-            name = next(name for name in {**hashes, **self.hashes} if hashes.get(name) != self.hashes.get(name))
+            name = next(name for name in {**hashes, **first} if hashes.get(name) != first.get(name))
             raise Changed(f"the kernel {name} changed while the program was tuned", TUNE_AGAIN)
 
     def _start(self) -> dict:
@@ -159,7 +160,7 @@ class Session:
 
     def _how_it_ended(self) -> str:
         try:
-            code = self.process.wait(2)
+            code = self.process.wait(2) if self.process else None
         except subprocess.TimeoutExpired:
             code = None
         self.close()
@@ -173,7 +174,7 @@ class Session:
 
 
 def hashes_of(listing: dict) -> dict:
-    """Of the golden copies and variants."""
+    """Hashes of the golden copies and variants."""
     return {
         each["name"]: (each["compiler"], each["golden"], [(row["name"], row["hash"]) for row in each["variants"]])
         for each in listing.get("kernels", [])

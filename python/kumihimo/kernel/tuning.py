@@ -35,8 +35,9 @@ class Misdeclared(Failed):
 
 
 def sizes_of(kernel: dict, hints: KernelHints, asked: Sequence[int] = ()) -> list[int]:
-    """That are tuned: those named, those of the program, or some over the range of trips; each with the properties
-    of the hint."""
+    """Sizes to tune: those named, those of the program, or some over the range of trips; each with the properties of
+    the hint.
+    """
     given = list(asked) or list(kernel["sizes"])
     if given:
         for size in given:
@@ -54,6 +55,8 @@ def sizes_of(kernel: dict, hints: KernelHints, asked: Sequence[int] = ()) -> lis
 
 def largest(hints: KernelHints) -> list[int]:
     """The largest size that fits, if it is near the end of the range."""
+    if hints.trips is None:
+        return []
     low, high = hints.trips
     near = range(high, max(low, high - 4 * hints.multiple) - 1, -1)
     return [next(size for size in near if hints.fits(size))] if any(map(hints.fits, near)) else []
@@ -70,7 +73,7 @@ def families_of(kernel: dict, hints: KernelHints) -> list[CandidateFamily]:
 
 
 class KernelTuning:
-    """Of one kernel of the program in `session`. `folder`: for compiled sources."""
+    """Tuning of one kernel of the program in `session`. `folder`: for compiled sources."""
 
     def __init__(self, session: Session, listing: dict, kernel: dict, folder: Path, seed: int = 0) -> None:
         self.session, self.kernel, self.folder, self.seed = session, kernel, folder, seed
@@ -94,7 +97,7 @@ class KernelTuning:
 
     @property
     def builder(self) -> str:
-        """What compiles generated sources, with its flags."""
+        """The compiler of generated sources, with its flags."""
         return f"{self._compiler.version}, {' '.join(self._compiler.flags)}" if self._compiler else ""
 
     def decisions(
@@ -229,7 +232,7 @@ class KernelTuning:
         return answer["seconds"] if "seconds" in answer else answer["refused"]
 
     def limit(self, size: int) -> float:
-        """Of one call of a variant; of sizes that are not tuned as of the next larger one that is."""
+        """Time limit of one call of a variant; for a size that is not tuned, that of the next larger one that is."""
         known = min((each for each in self.golden_seconds if each >= size), default=max(self.golden_seconds))
         return LIMIT_SECONDS + LIMIT_TIMES * self.golden_seconds[known]
 
@@ -284,8 +287,9 @@ class KernelTuning:
         return found + [(size, place % 2, kind) for place, size in of_edges for kind in self.kernel["edges"]]
 
     def answer(self, asked: dict, seconds: float) -> dict:
-        """Of a program that ends, the reason. A crash counts only if a new process has it too: one before it may have
-        damaged the memory."""
+        """Answer of the program, or the reason why it ended. A crash counts only if a new process has it too: one
+        before it may have damaged the memory.
+        """
         try:
             try:
                 return right(self.session.ask(asked, seconds))
@@ -318,7 +322,7 @@ class KernelTuning:
         return str(self._compiler.compile(text, self.folder))
 
     def hash_of(self, candidate: KernelCandidate) -> str:
-        """Of what was checked, though the program may be edited since."""
+        """Hash of the checked candidate, though the program may be edited since."""
         return self.hashes.get(candidate) or self.kinds[candidate.variant]["hash"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Protocol
 
 from kumihimo import _mapping, _placement, _predict, _traffic
 from kumihimo.mapping.request import PlaceRequest
@@ -12,8 +13,20 @@ from kumihimo.text.errors import KumihimoError
 MOST_PREDICTED = 4096  # ranks: the flow model takes seconds beyond
 
 
-def measures(of: object) -> dict:
-    """Of _mapping.Measures or a candidate."""
+class HasMeasures(Protocol):
+    """_mapping.Measures, or a candidate."""
+
+    @property
+    def average_hops(self) -> float: ...
+    @property
+    def hop_bytes(self) -> float: ...
+    @property
+    def link_bytes_max(self) -> float: ...
+    @property
+    def off_node_bytes(self) -> float: ...
+
+
+def measures(of: HasMeasures) -> dict:
     return {
         "average_hops": of.average_hops,
         "hop_bytes": of.hop_bytes,
@@ -27,7 +40,7 @@ def candidate(of: _mapping.Candidate) -> dict:
 
 
 def about(request: PlaceRequest) -> dict:
-    """What was asked for."""
+    """Members about the request."""
     traffic, job = request.source.traffic, request.network.job
     return {
         "traffic": request.source.description,
@@ -80,7 +93,9 @@ def of_search(request: PlaceRequest, found: _mapping.Mapping) -> dict:
 
 
 def recognised(request: PlaceRequest, found: _mapping.Mapping) -> list[str]:
-    """Of a grid that the user gave, only itself: 4x4x4 points are also a mesh of six axes of two."""
+    """Lattices that were recognised; of a grid that the user gave, only itself: 4x4x4 points are also a mesh of six
+    axes of two.
+    """
     if request.grid is None:
         return list(found.lattices)
     given = [axis.length for axis in request.grid.axes if axis.length > 1]
@@ -88,8 +103,9 @@ def recognised(request: PlaceRequest, found: _mapping.Mapping) -> list[str]:
 
 
 def lengths_in(lattice: str) -> list[int]:
-    """Of the axes of "torus 8x2mx2m, 6 neighbours" 8, 2 and 2."""
-    return [int(length) for length in re.findall(r"\d+", re.search(r"\d+m?(x\d+m?)*", lattice)[0])]
+    """Lengths of axes: 8, 2 and 2 of "torus 8x2mx2m, 6 neighbours"."""
+    first = re.search(r"\d+m?(x\d+m?)*", lattice)
+    return [int(length) for length in re.findall(r"\d+", first[0])] if first else []
 
 
 def is_same_grid(given: list[int], found: list[int]) -> bool:

@@ -48,7 +48,7 @@ def wanted(texts: list[str]) -> list[WantedFile]:
 
 
 def rankfile_format() -> str:
-    """Of the Open MPI that is installed; without one the older form."""
+    """Form of rankfiles of the installed Open MPI; without one the older form."""
     version = next((i.version for i in mpi.discover() if i.family == "openmpi"), "")
     return "openmpi5" if version.startswith("5") else "openmpi4"
 

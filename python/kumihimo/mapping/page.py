@@ -142,8 +142,9 @@ def doubts_of(result: dict) -> list[str]:
 
 
 def node_colours(placement: _placement.Placement, grid: _topology.Shape | None, nodes: int) -> list[list[int] | None]:
-    """Of each node the mean of its ranks' colours: by coordinates of the grid, or by the number of the rank. None: the
-    node is free."""
+    """Colour of each node, the mean of its ranks' colours: by coordinates of the grid, or by the number of the rank.
+    None: the node is free.
+    """
     sums = [[0, 0, 0] for _ in range(nodes)]
     counts: Counter[int] = Counter()
     for rank, node in enumerate(placement.node_of_rank):

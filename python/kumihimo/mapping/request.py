@@ -1,4 +1,4 @@
-"""What a search for a placement starts from: the job, the traffic, and placements to start with."""
+"""Input of a search for a placement: the job, the traffic, and placements to start with."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def network(
         job = _machine.Job.with_node_sizes(job.machine, sizes_without(holes, job))
     order = None if given is None else allocation.placement_on(job, given)
     names = job.machine.node_names or (given.hosts if given else ())
-    return JobNetwork(job, described, tuple(names), order and placements.Placed("--allocation", order))
+    return JobNetwork(job, described, tuple(names), None if order is None else placements.Placed("--allocation", order))
 
 
 def with_slots(given: allocation.Allocation, each: int | tuple[int, ...]) -> allocation.Allocation:
@@ -180,8 +180,9 @@ def zeros(lengths: list[int]) -> str:
 
 
 def traffic_on(text: str, on: JobNetwork, wisdom: Path | None = None) -> sources.TrafficSource:
-    """What --traffic names; a collective or a workload is that of as many ranks as there are slots. `wisdom`: by
-    which the collectives of a trace are performed."""
+    """Traffic that --traffic names; a collective or a workload is that of as many ranks as there are slots. `wisdom`:
+    a file of tune, by which the collectives of a trace are performed.
+    """
     kind, colon, _ = text.partition(":")
     slots = on.job.slots.size
     fills = colon and (kind in _schedule.collectives() or text.startswith(WORKLOAD))
@@ -202,15 +203,14 @@ def in_order(order: str, on: JobNetwork, ranks: int, grid: _topology.Shape | Non
 
 def from_file(path: Path, on: JobNetwork, ranks: int) -> _placement.Placement:
     """FILE or FORMAT:FILE, of any format of maps."""
-    wanted = placements.wanted(None, path)
-    placement = wanted.place(on.job.slots, on.shape, list(on.names), on.cores_per_node())
+    placement = placements.read_wanted(path).place(on.job.slots, on.shape, list(on.names), on.cores_per_node())
     if placement.ranks != ranks:
         raise wrong_value(f"{path} must place the {counted(ranks, 'rank')} of the traffic", placement.ranks)
     return placement
 
 
 def evaluated(text: str, on: JobNetwork, ranks: int, grid: _topology.Shape | None) -> placements.Placed:
-    """What --evaluate names: a map file, or an order."""
+    """Placement that --evaluate names: a map file, or an order."""
     if placements.format_and_file(text)[0] or Path(text).exists() or "/" in text:
         return placements.Placed(text, from_file(Path(text), on, ranks))
     try:

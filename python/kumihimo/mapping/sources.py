@@ -47,8 +47,9 @@ class TrafficSource:
 def traffic_from(
     text: str, ranks: int | None = None, wisdom: Path | None = None, job: _machine.Job | None = None
 ) -> TrafficSource:
-    """What --traffic names. `ranks`: how many were asked for; a collective needs them. `wisdom` and `job`: of a
-    trace, by what its collectives are performed and where."""
+    """Traffic that --traffic names. `ranks`: the number asked for; a collective needs them. `wisdom` and `job`: of a
+    trace, by what its collectives are performed and where.
+    """
     if traced.is_trace(text):
         found = traced.traffic_of(text, wisdom, job)
         source = TrafficSource(found.traffic, traced.describe(text, found.traffic, wisdom), found.notes)
@@ -144,7 +145,9 @@ def _begins_as_profile(path: Path) -> bool:
 
 
 def _kind_of(text: str, path: Path) -> str:
-    """Of a file whose name does not say it. METIS has comments of its own, Scotch begins with its version, 0, alone."""
+    """Kind of a file whose name does not say it. METIS has comments of its own, Scotch begins with its version, 0,
+    alone.
+    """
     if text.startswith("%"):
         return "metis"
     content = re.search(r"^[ \t\r]*([^#\s][^#\n]*)", text, re.MULTILINE)

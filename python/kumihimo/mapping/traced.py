@@ -30,7 +30,7 @@ def is_trace(name: str) -> bool:
 
 
 def traffic_of(name: str, wisdom: Path | None, job: _machine.Job | None) -> TracedTraffic:
-    """What each rank of a trace sends to each other. Its collectives are performed by a file of tune, else as the
+    """Bytes that each rank of a trace sends to each other. Its collectives are performed by a file of tune, else as the
     MPI library of the recording does. Algorithms that are built on the nodes' places go along the network in any
     placement, so that they are left out. `job`: where the ranks are to be placed.
 
@@ -86,7 +86,7 @@ def follows_network(
 
 
 def flows_of(schedule: _schedule.Schedule) -> list[Sequence[object]]:
-    """Of each rank; none: it moves no byte."""
+    """Rows of each rank; none: the schedule moves no byte."""
     try:
         traffic = _traffic.of_programs(schedule)
     except BadInput:

@@ -24,8 +24,9 @@ Loads = Mapping[str, Sequence[float]]
 
 @dataclass
 class TorusLoads:
-    """Of a torus or mesh of up to three axes. Each cable is two nodes, with the load of its busier direction; `hidden`
-    ones are between nodes that are no neighbours in the shape."""
+    """Loads of a torus or mesh of up to three axes. Each cable is two nodes, with the load of its busier direction;
+    `hidden` ones are between nodes that are no neighbours in the shape.
+    """
 
     axes: list[int]
     cables: list[tuple[int, int]]
@@ -39,7 +40,7 @@ class TorusLoads:
 
 @dataclass
 class ClassLoads:
-    """Of the links of a class that carry something: how many, and their loads by cells."""
+    """Loads of the links of a class that carry something: how many, and their loads by cells."""
 
     name: str
     links: int
@@ -48,7 +49,7 @@ class ClassLoads:
 
 @dataclass
 class CellLoads:
-    """Of networks that are no torus."""
+    """Loads of networks that are no torus."""
 
     classes: list[ClassLoads]
     links_of_cell: int
@@ -61,16 +62,17 @@ class CellLoads:
 def pictures(machine: _machine.Machine, loads: Loads, titles: Mapping[str, str], of: str) -> list[pages.PagePart]:
     """The loads side by side: a torus that turns, or else a cell for each link. `of`: what there are several of."""
     picture = scene(machine, loads)
-    cells = None if picture else flat(machine, loads)
-    if not (picture or cells):
-        return []
-    full = (picture or cells).full_scale
-    scale = "0 B", bytes_text(full), "on one link"
-    if cells:
+    if picture is None:
+        cells = flat(machine, loads)
+        if cells is None:
+            return []
+        scale = "0 B", bytes_text(cells.full_scale), "on one link"
         return [
             cells_lead(cells, titles, of),
             pages.SquareMap("link-cells", "links", panels(cells, titles), scale=scale),
         ]
+    full = picture.full_scale
+    scale = "0 B", bytes_text(full), "on one link"
     lead = OF_SCENE
     if len(titles) > 1:
         lead += " Both pictures have the same scale and turn together."
@@ -129,7 +131,7 @@ def facts_of(loads: Sequence[float]) -> list[tuple[str, str]]:
 
 
 def axes_of(machine: _machine.Machine) -> list[int]:
-    """Of the picture that turns; none: too many nodes to draw, or another network."""
+    """Axes of the picture that turns; none: too many nodes to draw, or another network."""
     axes = [axis.length for axis in machine.shape.axes]
     drawn = 1 <= len(axes) <= 3 and not machine.on_switches and 2 <= machine.nodes <= MOST_NODES
     return axes if drawn else []

@@ -35,10 +35,11 @@ class Wanted:
         """On these slots, of nodes of this shape (or of none), with these names and cores (0: a slot each)."""
         if self.order is not None:
             return _placement.Placement.in_order(self.order, slots, nodes)
-        format_ = self.format or map_format_of(self.text, self.file)
+        text, file = self.text or "", self.file or ""
+        format_ = self.format or map_format_of(text, file)
         if format_ == PLACEMENT:
-            return _placement.Placement.parse(self.text, self.file, slots, names or [])
-        return _placement.read_map(format_, self.text, self.file, slots, names or [], nodes, cores_per_node, True)
+            return _placement.Placement.parse(text, file, slots, names or [])
+        return _placement.read_map(format_, text, file, slots, names or [], nodes, cores_per_node, True)
 
 
 PLACEMENT = "placement"
@@ -59,8 +60,10 @@ ALIASES = {"hostfile": "hydra", "rankfile": ""}  # before the name of a file; em
 
 
 def map_format_of(text: str, file: str | None) -> str:
-    """By its lines, without comments; mostly the first one is enough. A list of ranks, a line for each node, looks like
-    a permutation if all nodes have one rank. It must then have the name that MPICH gives it, or the prefix cray:."""
+    """Format of a map by its lines, without comments; mostly the first one is enough. A list of ranks, a line for each
+    node, looks like a permutation if all nodes have one rank. It must then have the name that MPICH gives it, or the
+    prefix cray:.
+    """
     if Path(file or "").name.startswith("MPICH_RANK_ORDER"):
         return "cray"
     if _placement.is_rankfile(text):
@@ -74,7 +77,7 @@ def map_format_of(text: str, file: str | None) -> str:
 
 
 def format_and_file(text: str) -> tuple[str, str]:
-    """Of FORMAT:FILE; the format is empty if the text is FILE alone, which may have a colon."""
+    """Both parts of FORMAT:FILE; the format is empty if the text is FILE alone, which may have a colon."""
     name, _, file = text.partition(":")
     has_format = file and name in (*_placement.map_formats(), *ALIASES) and not Path(text).exists()
     return (name, file) if has_format else ("", text)
@@ -89,14 +92,19 @@ class Placed:
 
 
 def wanted(order: str | None, file: Path | None) -> Wanted | None:
-    """What --order and --placement ask for; None: block order, as without them."""
+    """The placement that --order and --placement ask for; None: block order, as without them."""
     if order is not None and file is not None:
         raise wrong_value("--order excludes --placement", "both", "leave one of them out")
     if file is not None:
-        format_, name = format_and_file(str(file))
-        text = files.read_text(Path(name), "the placement file", LARGEST_FILE)
-        return Wanted(file=odd_bytes.printable(name), text=text, format=ALIASES.get(format_, format_))
+        return read_wanted(file)
     return None if order is None else Wanted(order=order)
+
+
+def read_wanted(path: Path) -> Wanted:
+    """The placement of FILE or FORMAT:FILE."""
+    format_, name = format_and_file(str(path))
+    text = files.read_text(Path(name), "the placement file", LARGEST_FILE)
+    return Wanted(file=odd_bytes.printable(name), text=text, format=ALIASES.get(format_, format_))
 
 
 def on_space(space: _topology.RankSpace, wanted: Wanted) -> _placement.Placement:
@@ -114,8 +122,9 @@ def on_space(space: _topology.RankSpace, wanted: Wanted) -> _placement.Placement
 def placed(
     space: _topology.RankSpace, wanted: Wanted | None, ranks: int | None = None
 ) -> tuple[_topology.RankSpace, _placement.Placement | None]:
-    """What the ranks see as the user wants them placed, and the placement; None: as they are. `ranks`: how many
-    were asked for; None: any number."""
+    """The space that ranks see where the user wants them, and the placement; None: unchanged. `ranks`: the number asked
+    for; None: any number.
+    """
     if wanted is None:
         return space, None
     placement = on_space(space, wanted)
@@ -130,7 +139,7 @@ def check_places_all(wanted: Wanted, placement: _placement.Placement, ranks: int
 
 
 def space_of(space: _topology.RankSpace, placement: _placement.Placement) -> _topology.RankSpace:
-    """What the ranks see that on_space() placed."""
+    """The space that ranks see after on_space() has placed them."""
     if placement.is_block and placement.ranks == space.ranks:
         return space
     return placement.rank_space(_shape_of_nodes(space))

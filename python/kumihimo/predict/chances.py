@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kumihimo import _machine
 from kumihimo.predict import prediction_errors
 from kumihimo.predict.prediction_errors import ALL, ErrorRow, JudgedTime, PredictedCase
 
@@ -42,7 +43,7 @@ class UncertainTime:
 
 @dataclass(frozen=True)
 class Correlations:
-    """Of errors in one case, of algorithms of one class and of different ones."""
+    """Correlations of errors in one case: between algorithms of one class, and of different classes."""
 
     in_class: float = 0.0
     others: float = 0.0
@@ -56,7 +57,7 @@ def normals(name: str) -> tuple[float, ...]:
 
 
 def of_candidates(candidates: Sequence[UncertainTime], known: Correlations) -> list[float]:
-    """Of each, that it is the fastest. Together they are 1."""
+    """Probability of each candidate that it is the fastest. Their sum is 1."""
     if not candidates:
         return []
     latest = min(each.seconds * each.high for each in candidates)
@@ -89,14 +90,15 @@ def score(log: float, row: ErrorRow) -> float:
     return max(-FAR, min(FAR, off / width)) if width > 0 else math.copysign(FAR, off) if off else 0.0
 
 
-def correlations_of(errors: object) -> Correlations:
-    """Of a _machine.PredictionErrors."""
+def correlations_of(errors: _machine.PredictionErrors) -> Correlations:
+    """Correlations of a _machine.PredictionErrors."""
     return Correlations(errors.correlation_in_class, errors.correlation)
 
 
-def of_cases(errors: object, cases: Sequence[PredictedCase]) -> list[float] | None:
-    """Of algorithms for the same collective and length on one job. A class that nobody judged has the interval of all.
-    None: nothing was judged, or a time is 0."""
+def of_cases(errors: _machine.PredictionErrors, cases: Sequence[PredictedCase]) -> list[float] | None:
+    """Probabilities of algorithms for the same collective and length on one job. A class that nobody judged has the
+    interval of all. None: nothing was judged, or a time is 0.
+    """
     known = prediction_errors.rows_of(errors)
     classes = [
         (
@@ -106,15 +108,17 @@ def of_cases(errors: object, cases: Sequence[PredictedCase]) -> list[float] | No
         for case in cases
     ]
     rows = [prediction_errors.row_for(known, *each) for each in classes]
-    if None in rows or any(case.seconds <= 0 for case in cases):
-        return None
     candidates = [
-        UncertainTime.of(row, algorithms, case.seconds) for (algorithms, _), case, row in zip(classes, cases, rows)
+        UncertainTime.of(row, algorithms, case.seconds)
+        for (algorithms, _), case, row in zip(classes, cases, rows)
+        if row is not None and case.seconds > 0
     ]
+    if len(candidates) < len(cases):
+        return None
     return of_candidates(candidates, correlations_of(errors))
 
 
-def of_results(errors: object, results: Sequence[dict]) -> list[float] | None:
+def of_results(errors: _machine.PredictionErrors | None, results: Sequence[dict]) -> list[float] | None:
     """The same for results of `simulate`, of one length. None: none of them has an interval."""
     if errors is None or not any("interval" in each for each in results):
         return None
@@ -122,7 +126,7 @@ def of_results(errors: object, results: Sequence[dict]) -> list[float] | None:
     return of_cases(errors, [PredictedCase(*(each[name] for name in names)) for each in results])
 
 
-def add_to(results: Sequence[dict], errors: object) -> None:
+def add_to(results: Sequence[dict], errors: _machine.PredictionErrors | None) -> None:
     """To results of `simulate`, the probability that each is the fastest of its length."""
     by_length: dict[object, list[dict]] = {}
     for each in results:
@@ -140,8 +144,9 @@ def text(chance: float) -> str:
 
 
 def correlations(judged: Sequence[JudgedTime], rows: Sequence[ErrorRow]) -> Correlations:
-    """Of errors about their medians, as shares of their intervals, of pairs of algorithms in one case. Repeats are no
-    pair."""
+    """Correlations of errors about their medians, as shares of their intervals, over pairs of algorithms in one case.
+    Repeats are no pair.
+    """
     by_case: dict[object, list[tuple[JudgedTime, float]]] = {}
     for each in judged:
         row = prediction_errors.row_for(rows, each.algorithms, each.lengths)
@@ -166,8 +171,9 @@ def correlations(judged: Sequence[JudgedTime], rows: Sequence[ErrorRow]) -> Corr
 
 @dataclass(frozen=True)
 class JudgedChoice:
-    """What was said of the algorithm that is predicted as the fastest of a case. `lost`: its measured time by that of
-    the fastest one."""
+    """Prediction for the algorithm that is predicted as the fastest of a case. `lost`: its measured time by that of the
+    fastest one.
+    """
 
     chance: float
     lost: float
@@ -178,7 +184,7 @@ class JudgedChoice:
 
 
 def judged_choices(judged: Sequence[JudgedTime]) -> list[JudgedChoice]:
-    """Of each case with several algorithms, by intervals and correlations of all other cases."""
+    """Choices of all cases with several algorithms, by intervals and correlations of all other cases."""
     by_case: dict[object, list[JudgedTime]] = {}
     for each in judged:
         by_case.setdefault(each.case, []).append(each)
@@ -187,9 +193,9 @@ def judged_choices(judged: Sequence[JudgedTime]) -> list[JudgedChoice]:
         others = [each for each in judged if each.case != case]
         rows = prediction_errors.rows(others)
         of = [prediction_errors.row_for(rows, each.algorithms, each.lengths) for each in mine]
-        if len(mine) < 2 or None in of:
+        candidates = [UncertainTime.of(row, each.algorithms, each.seconds) for each, row in zip(mine, of) if row]
+        if len(mine) < 2 or len(candidates) < len(mine):
             continue
-        candidates = [UncertainTime.of(row, each.algorithms, each.seconds) for each, row in zip(mine, of)]
         chances = of_candidates(candidates, correlations(others, rows))
         best = mine.index(min(mine, key=lambda each: each.seconds))
         measured = [each.seconds * math.exp(each.log) for each in mine]

@@ -26,10 +26,10 @@ class NamedDeath:
 
 
 def deaths(texts: Sequence[str] | None, machine: _machine.Machine | None) -> tuple[NamedDeath, ...]:
-    """What --dies asks for."""
+    """Deaths that --dies names."""
     found = tuple(_death(text, machine) for text in texts or [])
     if len({death.node for death in found}) < len(found):
-        raise wrong_value("--dies must name a node once", ", ".join(texts), "leave one of them out")
+        raise wrong_value("--dies must name a node once", ", ".join(texts or []), "leave one of them out")
     return found
 
 

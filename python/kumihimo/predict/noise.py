@@ -1,4 +1,4 @@
-"""What an operating system takes from the processors, as --noise names it."""
+"""Processor time that an operating system takes, as --noise names it."""
 
 from __future__ import annotations
 

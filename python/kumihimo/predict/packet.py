@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kumihimo import _packet
 from kumihimo.text.errors import wrong_value
 
@@ -16,5 +18,5 @@ def options(routing: str | None, packet_bytes: int | None, buffer_packets: int |
         least = 0 if name == "packet_seed" else 1
         if number is not None and not least <= number < LARGEST:
             raise wrong_value(f"--{name.replace('_', '-')} must be {least} to {LARGEST - 1}", number)
-    numbers = {name: number for name, number in given.items() if number is not None}
+    numbers: dict[str, Any] = {name: number for name, number in given.items() if number is not None}
     return _packet.Options(adaptive=routing == "adaptive", seed=seed, **numbers)

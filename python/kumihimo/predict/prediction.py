@@ -32,22 +32,23 @@ class Setting:
 
     @property
     def machine(self) -> _machine.Machine | None:
-        return self.job and self.job.machine
+        return None if self.job is None else self.job.machine
 
     @property
     def errors(self) -> _machine.PredictionErrors | None:
         """How far measured times are from such predictions; None: no calibration has judged them."""
         is_disturbed = self.noise or self.deaths or self.background or self.has_slow_parts
-        is_judged = self.machine is not None and self.model in prediction_errors.MODELS and not is_disturbed
-        return self.machine.prediction_errors if is_judged else None
+        if self.machine is None or is_disturbed or self.model not in prediction_errors.MODELS:
+            return None
+        return self.machine.prediction_errors
 
     @property
     def placement(self) -> _placement.Placement | None:
-        return self.placed and self.placed.placement
+        return None if self.placed is None else self.placed.placement
 
     @property
     def nodes(self) -> int:
-        """Of a job: those that have ranks."""
+        """Nodes of the job that have ranks."""
         return self.job.slots.nodes if self.placement is None else len(set(self.placement.node_of_rank))
 
     @property

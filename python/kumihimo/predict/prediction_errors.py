@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kumihimo import _machine
 from kumihimo.text.quantities import seconds_text
 
 SHARE = 0.9  # of measured times within an interval
@@ -113,8 +114,9 @@ def bounds(logs: Sequence[float], share: float = SHARE) -> tuple[float, float] |
 
 
 def rows(judged: Sequence[JudgedTime]) -> list[ErrorRow]:
-    """Of each class with enough times; of both, of each alone, and of all. A class of algorithms with too few takes the
-    interval of all, widened to hold its own times."""
+    """Rows of each class with enough times: of both kinds of class, of each alone, and of all. A class of algorithms
+    with too few takes the interval of all, widened to hold its own times.
+    """
     groups: dict[tuple[str, str], list[float]] = {}
     for each in judged:
         for key in keys(each.algorithms, each.lengths):
@@ -147,14 +149,14 @@ def row_of_class(known: Sequence[ErrorRow], algorithms: str, lengths: str) -> Er
     return row_for(known, algorithms, lengths) if has_own else None
 
 
-def rows_of(errors: object) -> list[ErrorRow]:
-    """Of a machine's _machine.PredictionErrors."""
+def rows_of(errors: _machine.PredictionErrors) -> list[ErrorRow]:
+    """Rows of a machine's _machine.PredictionErrors."""
     return [ErrorRow(*row) for row in errors.rows]
 
 
-def interval(errors: object, of: PredictedCase, nodes: int) -> dict | None:
+def interval(errors: _machine.PredictionErrors, of: PredictedCase, nodes: int) -> dict | None:
     """Members of a prediction: between which times nine of ten measured ones are expected. None: no time of the
-    algorithm's class was judged. `errors`: a _machine.PredictionErrors."""
+    algorithm's class was judged."""
     algorithms = class_of_algorithm(of.algorithm)
     lengths = class_of_length(of.collective, of.size, of.ranks)
     row = row_of_class(rows_of(errors), algorithms, lengths)
@@ -162,7 +164,11 @@ def interval(errors: object, of: PredictedCase, nodes: int) -> dict | None:
 
 
 def interval_of_program(
-    errors: object, cases: Sequence[PredictedCase], seconds: float, without_network: float, nodes: int
+    errors: _machine.PredictionErrors,
+    cases: Sequence[PredictedCase],
+    seconds: float,
+    without_network: float,
+    nodes: int,
 ) -> dict | None:
     """The same of a recorded program. `without_network`: its time on an ideal network, which is taken as exact; the
     rest has the widest interval of the classes of its collectives, and of all, as nobody judged single messages and how
@@ -171,8 +177,9 @@ def interval_of_program(
     classes = {
         (class_of_algorithm(each.algorithm), class_of_length(each.collective, each.size, each.ranks)) for each in cases
     }
-    found = [row_for(known, *each) for each in sorted({(ALL, ALL), *classes})]
-    if None in found:
+    wanted = [row_for(known, *each) for each in sorted({(ALL, ALL), *classes})]
+    found = [row for row in wanted if row is not None]
+    if len(found) < len(wanted):
         return None
     low, high = min(row.low for row in found), max(row.high for row in found)
     widest = max(found, key=lambda row: row.high / row.low)
@@ -180,7 +187,7 @@ def interval_of_program(
     return members(errors, row, seconds, min(without_network, seconds), nodes)
 
 
-def members(errors: object, row: ErrorRow, seconds: float, exact: float, nodes: int) -> dict:
+def members(errors: _machine.PredictionErrors, row: ErrorRow, seconds: float, exact: float, nodes: int) -> dict:
     """`exact`: the part of the time that has no error."""
     return {
         "low_seconds": exact + (seconds - exact) * row.low,

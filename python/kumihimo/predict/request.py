@@ -1,4 +1,4 @@
-"""What a prediction is asked: the options of `kumihimo simulate`, and the question that they make."""
+"""Request of a prediction: the options of `kumihimo simulate`, and the question that they make."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class SimulationRequest(ABC):
         """The machine that `machine` names."""
 
     def explicit(self) -> Iterator[GivenOption]:
-        """What was given: here all that is not as by default."""
+        """Options that differ from their defaults."""
         for each in fields(SimulationRequest):
             value = getattr(self, each.name)
             if value != each.default and each.name != "parameters":
@@ -161,8 +161,8 @@ class SimulationRequest(ABC):
         job = None if of is None else simulation.with_places(of, asked, part, hosts, wanted)
         subject.check(job)
         ranks = None if subject.kind == "goal" and self.model == "loggp" else self.ranks
-        placed = job and simulation.placed(job, wanted, hosts, ranks)
-        deaths = faults.deaths(self.dies, job and job.machine)
+        placed = None if job is None else simulation.placed(job, wanted, hosts, ranks)
+        deaths = faults.deaths(self.dies, None if job is None else job.machine)
         slow = bool(part.slow)
         setting = Setting(self.model, job, placed, not self.no_simd, noise, deaths, has_slow_parts=slow, options=told)
         return subject, setting if job else self.alone(setting, subject, asked)
@@ -173,12 +173,12 @@ class SimulationRequest(ABC):
         each = asked.ranks_per_node
         if setting.deaths and not isinstance(each, int):
             rule = "--dies without --machine needs as many ranks on each node"
-            raise wrong_value(rule, ",".join(map(str, each)), "give --ranks-per-node one number")
+            raise wrong_value(rule, ",".join(map(str, each or ())), "give --ranks-per-node one number")
         space = None if subject.kind == "goal" else arguments.rank_space(asked)
         return replace(setting, space=space, ranks_per_node=each if isinstance(each, int) else 1)
 
     def told(self, noise: noises.NamedNoise | None) -> dict[str, object]:
-        """Of _predict.Options."""
+        """Members of _predict.Options."""
         if self.model == "loggp" and self.page is not None and noise is None:
             raise missing("--noise", "--page shows how noise spreads; add --noise periodic:10us/1ms")
         return {
@@ -203,7 +203,7 @@ class SimulationRequest(ABC):
 
 @dataclass
 class SimulationOutcome:
-    """Of each case its prediction and its result as JSON has it, or why there is none."""
+    """Prediction and JSON result of each case, or the reason why there is none."""
 
     predictions: list[Prediction]
     results: list[dict]

@@ -57,9 +57,10 @@ def space_of(job: _machine.Job, placed: Placed | None) -> _topology.RankSpace:
 
 @dataclass
 class PartOfMachine:
-    """What part of a machine a job has. On Tofu: in a box of its six axes, without what died of its torus there: nodes
+    """Part of a machine that a job has. On Tofu: in a box of its six axes, without what died of its torus there: nodes
     by their coordinates (`5,0,3`), cables by their ends (`5,0,3-6,0,3`). On switches: by which way of routing. `slow`:
-    nodes and links of it, with their factors (`5=0.5`, `5-6=0.1`)."""
+    nodes and links of it, with their factors (`5=0.5`, `5-6=0.1`).
+    """
 
     box: str | None = None
     dead: list[str] = field(default_factory=list)
@@ -248,7 +249,7 @@ def schedule(asked: CollectiveQuestion, case: Case) -> _schedule.Schedule:
 
 
 def prediction(asked: CollectiveQuestion, case: Case) -> tuple[Prediction, dict]:
-    """What the model says, and the result of the case. Raises NotApplicable where the algorithm does not fit."""
+    """Prediction of the model, and the result of the case. Raises NotApplicable where the algorithm does not fit."""
     collective, _, of_case = subject(asked, case)
     found = asked.setting.predict(of_case)
     by = "any" if case.variant is None else found.native.algorithm

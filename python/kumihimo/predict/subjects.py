@@ -1,4 +1,4 @@
-"""What a prediction is of, as a verb's first argument names it: a collective, programs, or a GOAL file.
+"""Subjects of predictions, as a verb's first argument names them: a collective, programs, or a GOAL file.
 
 A subject has a `kind` (of models.SUBJECTS), the ranks that it needs, cases, and a result of each case. A workload is
 predicted as a recorded program (predict/replay).
@@ -28,7 +28,7 @@ LARGEST_FILE = 2**36  # bytes
 
 
 def kind_of(text: str) -> str:
-    """Of models.SUBJECTS."""
+    """Kind of a subject, one of models.SUBJECTS."""
     if text.startswith(GOAL):
         return "goal"
     if text.startswith(WORKLOAD):
@@ -52,8 +52,8 @@ class CollectiveSubject:
         moves_none = not arguments.moves_data(asked.collective)
         if sizes is None and not moves_none and not arguments.is_listed(asked.counts):
             raise missing("the length of the data", "add --bytes 1MiB")
-        lengths = [0] if moves_none else [None] if sizes is None else parse_sizes(sizes)
-        return cls(asked, algorithm, parameters, lengths)
+        lengths: Sequence[int | None] = [0] if moves_none else [None]
+        return cls(asked, algorithm, parameters, lengths if moves_none or sizes is None else parse_sizes(sizes))
 
     @property
     def may_not_fit(self) -> bool:
@@ -111,7 +111,7 @@ class GoalFile:
         return asked
 
     def check(self, job: _machine.Job | None) -> None:
-        """That the job has room for its ranks."""
+        """Checks that the job has enough slots for its ranks."""
         if job is not None and self.graphs.ranks > job.slots.size:
             rule = f"{job.slots.nodes} nodes of {job.machine.name} hold at most {job.slots.size} ranks"
             raise wrong_value(
@@ -136,7 +136,7 @@ def read_goal(name: str) -> GoalFile:
 
 
 def about(setting: Setting) -> dict:
-    """What results of programs and graphs tell of their place."""
+    """Members of results of programs and graphs about their place."""
     job = setting.job
     return {} if job is None else {"machine": job.machine.name, "shape": simulation.shape_of(job.machine)}
 

@@ -97,7 +97,7 @@ def of_slurm(nodes: str, tasks: str | None) -> Allocation:
 
 
 def of_flux(text: str) -> Allocation:
-    """What `flux hostlist` prints: `node[1-4,7]`. A host named twice has two ranks."""
+    """Hosts that `flux hostlist` prints: `node[1-4,7]`. A host named twice has two ranks."""
     found = Counter(_machine.parse_host_list(text.strip()))
     return _made(found, found.values(), f"the output of flux hostlist, '{text.strip()}',")
 

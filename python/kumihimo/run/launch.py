@@ -122,7 +122,7 @@ def ended_for_memory() -> int:
 
 
 def job_failure(ranks: int, name: str, found: str, ended_before: int) -> Failed:
-    """What became of a job; `ended_before`: ended_for_memory() before it was started."""
+    """Failure of a job; `ended_before`: ended_for_memory() before it was started."""
     if ended_for_memory() > ended_before:
         lack = "the system killed a process when memory ran out"
         return failed(f"{ranks} processes of {name} need more memory", lack, "give a smaller --bytes or fewer ranks")
@@ -181,7 +181,7 @@ class JobWatch:
 
 
 class Output:
-    """Of a process: the objects on its stdout, and its other lines. `watch` looks after the others of its job."""
+    """Output of a process: the objects on its stdout, and other lines. `watch` watches the others of its job."""
 
     def __init__(self, process: subprocess.Popen, watch: JobWatch | None = None) -> None:
         self._process, self._watch = process, watch
@@ -296,7 +296,7 @@ def any_ending(ranks: Sequence[int], name: str) -> bool:
 
 
 def uncollected(parents: set[int]) -> set[int]:
-    """Those that are dead and that one of these processes has not asked about."""
+    """Dead processes that one of these processes has not waited for."""
     states = ((pid, *state_of(pid)) for pid in processes())
     return {pid for pid, state, parent in states if state == "Z" and parent in parents}
 

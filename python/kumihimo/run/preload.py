@@ -111,7 +111,7 @@ def run(
 
 
 def handed_on() -> dict[str, str]:
-    """What the user has set of HANDED_ON, for the processes of all nodes."""
+    """Variables of HANDED_ON that the user has set, for the processes of all nodes."""
     found = {name: os.environ[name] for name in HANDED_ON if os.environ.get(name)}
     networks.checked(found.get("KUMIHIMO_NETWORK"), "KUMIHIMO_NETWORK")
     stores = found.get(HANDED_ON[0], "cached")
@@ -147,7 +147,7 @@ def launcher_failed(command: Sequence[str], code: int, nothing: str) -> str:
 
 
 def remarks(command: Sequence[str], ranks: int) -> list[str]:
-    """What is strange about a program whose MPI_COMM_WORLD has so many ranks."""
+    """Remarks about a program whose MPI_COMM_WORLD has an unexpected number of ranks."""
     if ranks != 1 or launcher_environment.place() is not None:
         return []
     line = launch_lines.read(command)
@@ -179,8 +179,9 @@ def found(command: Sequence[str]) -> str:
 
 
 def family_of(launcher: Path) -> str | None:
-    """Of MPI launchers, by their names or by what they say of themselves; others (srun, the program itself) are not
-    asked, since one that does not know the question might begin to work."""
+    """Family of an MPI launcher, by its name or its own version text; others (srun, the program itself) are not asked,
+    since one that does not know the question might begin to work.
+    """
     if not launcher.name.startswith(launch_lines.MPI_LAUNCHERS):
         return None
     for word, family in (("openmpi", "openmpi"), ("mpich", "mpich"), ("hydra", "mpich")):
@@ -223,7 +224,7 @@ def library_beside(launcher: Path, family: str | None) -> Path | None:
 
 
 def suffix_of(library: Path | None) -> str:
-    """Of our objects, the one that has no name which the library has not; the one of MPI 3.1 where none is known."""
+    """Suffix of our object that needs no name which the library lacks; that of MPI 3.1 for an unknown library."""
     names = b"" if library is None else library.read_bytes()
     return next(suffix for suffix, all_of in OBJECTS if all(has_name(names, name) for name in all_of))
 

@@ -23,16 +23,17 @@ LONGEST = 1 << 20  # bytes of a dynamic section, which has some hundreds
 
 
 def obstacles(command: Sequence[str]) -> list[str]:
-    """Of the programs that a command line starts, those into which nothing can be loaded, each with the reason."""
+    """Programs of a command line into which nothing can be loaded, each with the reason."""
     started = list(programs(command))
     found = [(command[0], of_command(command[0], alone=not started)), *((word, reason(path)) for word, path in started)]
     return list(dict.fromkeys(f"{word} {why}" for word, why in found if why))
 
 
 def of_command(word: str, alone: bool) -> str:
-    """Of the command itself, which may be the program. A launcher of MPI's sets our object for its programs alone.
-    Another one hands on its environment, also if it is static; not with the rights of another, since the loader clears
-    it."""
+    """Obstacle of the command itself, which may be the program. A launcher of MPI's sets our object for its programs
+    alone. Another one hands on its environment, also if it is static; not with the rights of another, since the loader
+    clears it.
+    """
     path = shutil.which(word)
     if path is None or Path(path).name.startswith(launch_lines.MPI_LAUNCHERS):
         return ""

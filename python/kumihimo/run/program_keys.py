@@ -20,7 +20,7 @@ LONGEST_NAME = 40
 
 
 def key_of(command: Sequence[str]) -> str:
-    """Of the first program of a line. Empty where the line names none, as with --app FILE."""
+    """Key of the first program of a line. Empty where the line names none, as with --app FILE."""
     name = name_of(command)
     if not name:
         return ""

@@ -12,7 +12,7 @@ from kumihimo.testbed import faults, testbeds
 
 
 class UnstartedStatus(LateStatus):
-    """That of a launcher that was ended before any rank had started."""
+    """Status of a launcher that was ended before any rank had started."""
 
 
 class StartWatch:
@@ -37,7 +37,7 @@ class StartWatch:
         return self._is_in_vain
 
     def status(self, code: int) -> int:
-        """That of a launcher which has ended."""
+        """Status of a launcher that has ended."""
         return UnstartedStatus(code) if isinstance(code, LateStatus) and self._is_in_vain else code
 
 

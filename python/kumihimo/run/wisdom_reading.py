@@ -27,7 +27,9 @@ def folder() -> Path:
 
 
 def usual_path(mpi: str, program: str = "") -> Path:
-    """Of this machine and a library, by the first line of its version; of a program by its key (program_keys.py)."""
+    """Path of wisdom for this machine and a library, by the first line of its version; for a program by its key
+    (program_keys.py).
+    """
     where = folder() / "programs" / program if program else folder()
     return where / _plan.wisdom_file_name(_plan.this_machine(), mpi)
 
@@ -39,8 +41,9 @@ def found_by_itself(mpi: str, program: str) -> Path:
 
 
 def choices_in(path: str | None, named: bool = True) -> list[dict]:
-    """Of a file that the interposer has taken; none where it cannot be read any more. Of one that nobody named, those
-    that it takes (plan/wisdom.hpp): that were measured, and not on emulated nodes."""
+    """Choices of a file that the interposer has taken; none where it cannot be read any more. Of a file that nobody
+    named, the choices that it takes (plan/wisdom.hpp): measured ones, and not on emulated nodes.
+    """
     if path:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             choices = list(read_json(Path(path).read_text(encoding="utf-8"))["choices"])
@@ -80,8 +83,10 @@ def speedup(
 
 
 def ratios_in(choice: dict, calls: dict, among: list[dict]) -> list[float]:
-    """Those measured at lengths as of the calls, or else the one that stands for the whole choice. Lengths that an
-    earlier choice has for communicators that this one fits too are not this one's: that may have other parameters."""
+    """Ratios measured at lengths like those of the calls, or else the one that stands for the whole choice. Lengths
+    that an earlier choice has for communicators that this one fits too are not this one's: that may have other
+    parameters.
+    """
     if choice["algorithm"] != calls["algorithm"] or not overlap(choice, calls):
         return []
     earlier = [other for other in among[: among.index(choice)] if covers(other, choice)]
@@ -138,15 +143,17 @@ def ranks_of_communicators(shapes: dict[str, int]) -> set[int]:
     for name in shapes:
         plain = re.match(r"(?:node|row) of (\d+) rank", name)
         box = BOX.fullmatch(name)
-        if not plain and not box:
+        if plain:
+            numbers.add(int(plain[1]))
+        elif box:
+            numbers.add(prod(map(int, re.findall(r"\d+", box[1]))) * int(box[2] or 1))
+        else:
             return set()
-        lengths_of_axes = map(int, re.findall(r"\d+", box[1])) if box else ()
-        numbers.add(int(plain[1]) if plain else prod(lengths_of_axes) * int(box[2] or 1))
     return numbers - {1}
 
 
 def shapes_of_communicators(summary: dict) -> set[str]:
-    """Of their nodes, where they have one."""
+    """Shapes of the communicators' nodes, where they have one."""
     return {box[1] for box in map(BOX.fullmatch, summary.get("communicators") or {}) if box}
 
 

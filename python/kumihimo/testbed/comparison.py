@@ -1,4 +1,4 @@
-"""What links have carried beside what `simulate` predicts for them."""
+"""Traffic that links have carried, beside the prediction of `simulate` for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PredictedLoads:
 
 
 def predicted(path: Path, testbed: Testbed, times: int) -> PredictedLoads:
-    """What `simulate` wrote, so many times over. Refused if it is of another network."""
+    """Loads that `simulate` wrote, times a factor. Refuses those of another network."""
     ours = testbed.plan.described.network
     text = files.read_text(path, "the prediction", LARGEST_FILE)
     try:
@@ -84,7 +84,7 @@ class LoadComparison:
         return {
             "links_compared": len(self.ratios),
             "mean_ratio": self.mean,
-            "worst_ratio": self.ratios.get(worst),
+            "worst_ratio": None if worst is None else self.ratios[worst],
             "worst_link": None if worst is None else testbed.plan.described.link_name(worst),
             "links_predicted_idle": len(self.unexpected),
             "bytes_predicted_idle_max": self.measured[busiest[0]].data if busiest else 0,
@@ -92,7 +92,7 @@ class LoadComparison:
 
 
 def link_rows(testbed: Testbed, carried: Mapping[int, LinkCount], compared: LoadComparison | None) -> list[dict]:
-    """What is known of each link."""
+    """A row for each link."""
     wiring, machine, recorded = testbed.wiring, testbed.plan.described, faults.recorded(testbed)
     rows = []
     for link, count in sorted(carried.items()):

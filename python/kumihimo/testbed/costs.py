@@ -1,4 +1,4 @@
-"""What messages cost in a testbed, measured in it: its nodes share the processors of this machine."""
+"""Costs of messages in a testbed, measured in it: its nodes share the processors of this machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OtherWork:
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know of the costs; empty where nothing disturbed them."""
+        """Notes about the costs for the user; empty where nothing disturbed them."""
         what = []
         busy = max(self.busy, default=0.0)
         if busy > other_work.BUSY:

@@ -1,4 +1,4 @@
-"""What the links of a testbed have carried."""
+"""Counters of the links of a testbed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from kumihimo.text.errors import failed, wrong_value
 
 @dataclass(frozen=True)
 class LinkCount:
-    """What a directed link has carried since the testbed was made; `bytes` with headers. `drops`: since its queue was
-    made, which `cut`, `slow` and `heal` do again."""
+    """Traffic of a directed link since the testbed was made; `bytes` with headers. `drops`: since its queue was made,
+    which `cut`, `slow` and `heal` do again.
+    """
 
     bytes: int = 0
     packets: int = 0
@@ -37,7 +38,7 @@ class LinkCount:
 
 @dataclass(frozen=True)
 class LinkReading:
-    """Of each directed link, by its number; `seconds`: when, on the system's clock."""
+    """Counts of each directed link, by its number; `seconds`: time of reading, on the system's clock."""
 
     seconds: float
     links: dict[int, LinkCount]
@@ -59,8 +60,9 @@ def now(testbed: Testbed) -> LinkReading:
 
 
 def earlier(path: Path, option: str, testbed: Testbed) -> dict[int, LinkCount]:
-    """What `testbed counters --json` wrote of this testbed. Refused if it is of another, or of an earlier one of this
-    name."""
+    """Counts that `testbed counters --json` wrote for this testbed. Refuses those of another, or of an earlier one of
+    this name.
+    """
     text = files.read_text(path, "the file of counters")
     try:
         found = json.loads(text)
@@ -76,6 +78,8 @@ def earlier(path: Path, option: str, testbed: Testbed) -> dict[int, LinkCount]:
 
 def number(found: object) -> int:
     """No counter has more than 64 bits."""
+    if not isinstance(found, (int, float, str)):
+        raise TypeError
     value = int(found)
     if abs(value) >> 64:
         raise OverflowError

@@ -279,7 +279,7 @@ def cause(testbed: Testbed, faults: FaultRecord, link: int) -> str:
 
 
 def sentence(testbed: Testbed, faults: FaultRecord) -> str:
-    """What keeps messages from passing, and between which nodes; empty if nothing does."""
+    """The faults that stop messages, and between which nodes; empty if none does."""
     pairs = unreachable(testbed, faults)
     if not pairs:
         return ""
@@ -308,7 +308,7 @@ def lines(testbed: Testbed, faults: FaultRecord) -> list[str]:
 
 
 def lost_ranks(testbed: Testbed, lost: Mapping[int, Sequence[int]]) -> str:
-    """Of a command that has ended: the nodes that were killed under it."""
+    """Nodes that were killed while a command ran that has ended."""
     nodes = []
     for node, ranks in sorted(lost.items()):
         name = testbed.wiring.name(node)

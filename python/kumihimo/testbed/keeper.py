@@ -104,7 +104,7 @@ def started(of: dict) -> tuple[int, int, int]:
 
 
 def heard(said: int) -> None:
-    """That a vertex is as far as it should be."""
+    """Waits until a vertex reports that it is ready."""
     found = os.read(said, 4096)
     if found != b".":
         raise Refused(found.decode() or "a process of the testbed ended")

@@ -55,7 +55,7 @@ def topology_of(machine: _machine.Machine, text: str | None) -> str:
 
 
 def torus_section(machine: _machine.Machine) -> str:
-    """Of a torus or mesh, whose routers may have several nodes: these are its last axis."""
+    """Section of a torus or mesh, whose routers may have several nodes: these are its last axis."""
     shape, _, each = str(machine.shape).rpartition("x")
     if machine.switches:
         return f'[topology]\nfamily = "torus"\nshape = "{shape}"\nnodes_per_router = {each}\n'
@@ -87,7 +87,7 @@ def box_of(part: _machine.Machine) -> str:
 
 
 def tofu_section(machine: _machine.Machine, part: _machine.Machine, text: str) -> str:
-    """Of the box of the part: an axis of which it has not all is no ring. I/O nodes are not in it."""
+    """Section of the box of the part: an axis of which it has not all is no ring. I/O nodes are not in it."""
     whole = re.search(r'^\s*axes\s*=\s*"([^"]*)"', topology_of(machine, text), re.MULTILINE)
     if whole is None:
         raise not_applicable("the machine file must have a line with the axes of Tofu", machine.name)
@@ -136,7 +136,8 @@ def with_step(text: str, seconds: float, ranks: int) -> str:
     arrival: their sum is what counts in every algorithm. In it the processors of this machine work at both ends of the
     messages of all ranks."""
     said = "half a step of a ring of all ranks at once, 8 bytes each, by kumihimo's engine over MPI"
-    hop = float(re.search(r'^hop_latency = { value = "([\d.e+-]+) us"', text, re.MULTILINE)[1])
+    (found,) = re.findall(r'^hop_latency = { value = "([\d.e+-]+) us"', text, re.MULTILINE)
+    hop = float(found)
     cost = max(0.5, (seconds * 1e6 - hop) / 2)
     row = f'{{ value = "{cost:.3g} us", measured = "{said}" }}'
     text = re.sub(r"^(message_cost|relay_latency) = .*", lambda match: f"{match[1]} = {row}", text, flags=re.MULTILINE)

@@ -16,7 +16,7 @@ MOST_ROWS = 20  # of the table that is not folded
 
 def render(testbed: Testbed, carried: Mapping[int, LinkCount], compared: LoadComparison | None) -> str:
     machine = testbed.plan.described
-    loads = {"measured": [carried.get(row[0], LinkCount()).data for row in machine.links]}
+    loads: dict[str, list[float]] = {"measured": [carried.get(row[0], LinkCount()).data for row in machine.links]}
     if compared:
         loads["predicted"] = [compared.predicted.links[row[0]] for row in machine.links]
     titles = {name: name for name in loads}

@@ -43,8 +43,9 @@ LAST_SECONDS = 10.0  # for the keeper to be gone
 
 @dataclass(frozen=True)
 class TestbedPlan:
-    """What is asked for. `machine`: the text of its machine file. `slots`: ranks of each node. `rate`: bits a second of
-    each link; `latency`: seconds that a packet is late on it."""
+    """Request for a testbed. `machine`: the text of its machine file. `slots`: ranks of each node. `rate`: bits a
+    second of each link; `latency`: seconds that a packet is late on it.
+    """
 
     name: str
     machine: str
@@ -87,7 +88,7 @@ class Testbed:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Of commands in it: this process's, with what launchers and our own verbs need to know."""
+        """Environment of commands in it: this process's, with what launchers and our own verbs need to know."""
         plan = self.plan
         told = {
             INSIDE: str(self.folder),
@@ -142,7 +143,7 @@ class Testbed:
         return entered if self.is_here else ["nsenter", f"--mount=/proc/{self.keeper}/ns/mnt", "--", *entered]
 
     def inside_it(self, command: Sequence[str]) -> str:
-        """What the command says, run there."""
+        """Output of the command, run there."""
         return said_by(self.inside(command), "")
 
     def at_it(self, vertex: int, command: Sequence[str], given: str) -> None:
@@ -224,7 +225,7 @@ def here() -> Testbed | None:
 
 
 def find(name: str | None) -> Testbed:
-    """That of this name, or the one in which this process runs, or the only one."""
+    """The testbed of this name, or the one in which this process runs, or the only one."""
     if (found := here()) and name in (None, found.name):
         return found
     there = all_of_them()
@@ -238,8 +239,9 @@ def find(name: str | None) -> Testbed:
 
 
 def all_of_them() -> list[Testbed]:
-    """Those that run. What others have left is removed. Within a testbed it is the only one: process ids of others mean
-    nothing there."""
+    """Testbeds that run; remains of others are removed. Within a testbed it is the only one: process ids of others mean
+    nothing there.
+    """
     if here := os.environ.get(INSIDE):
         mine = read(Path(here))
         return [mine] if mine else []
@@ -324,7 +326,7 @@ def made(plan: TestbedPlan, folder: Path) -> Testbed:
 
 
 def spec_of(plan: TestbedPlan, folder: Path) -> dict:
-    """What the keeper reads."""
+    """Specification that the keeper reads."""
     wiring, hosts = plan.wiring, folder / "hosts"
     lines = [f"{wires.address(vertex)} {wiring.name(vertex)}\n" for vertex in range(wiring.vertices)]
     hosts.write_text("127.0.0.1 localhost\n" + "".join(lines), encoding="utf-8")

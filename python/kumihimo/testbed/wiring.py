@@ -26,8 +26,9 @@ MOST_VERTICES = 4096  # nodes and switches; more do not fit the numbers of inter
 
 @dataclass(frozen=True)
 class Hops:
-    """By which link each vertex sends on: `usual[v][d]` to the node `d`; `of_sender[v]`: (sender, node, link), where
-    that depends on who sent it."""
+    """Link by which each vertex sends on: `usual[v][d]` to the node `d`; `of_sender[v]`: (sender, node, link), where
+    that depends on who sent it.
+    """
 
     usual: tuple[dict[int, int], ...]
     of_sender: tuple[tuple[tuple[int, int, int], ...], ...]
@@ -71,7 +72,7 @@ class Wiring:
         return self.nodes + self.switches
 
     def name(self, vertex: int) -> str:
-        """Of the host, too. Switches have their numbers in the machine."""
+        """Name of a vertex and of its host. Switches have their numbers in the machine."""
         return f"node{vertex}" if vertex < self.nodes else f"switch{self._switches[vertex - self.nodes] - self.nodes}"
 
     @cached_property
@@ -203,9 +204,10 @@ def limited(link: int, rate: int, latency: float) -> Iterator[str]:
 
 
 def settings(rate: int, latency: float) -> dict[str, str]:
-    """Of a node's network, under /proc/sys/net. What a program hands to a socket leaves in its order, and an answer to
-    the other end behind it: so a socket takes 5 ms of a link's rate at once, at least 64 KiB. With a latency it must
-    have all that is on its way: the kernel's own limits."""
+    """Settings of a node's network, under /proc/sys/net. What a program hands to a socket leaves in its order, and an
+    answer to the other end behind it: so a socket takes 5 ms of a link's rate at once, at least 64 KiB. With a latency
+    it must have all that is on its way: the kernel's own limits.
+    """
     if latency:
         return {}
     most = max(LEAST_SENT, rate // 8 // 200)

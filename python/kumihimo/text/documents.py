@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from kumihimo.text.errors import BadInput, did_you_mean, missing, wrong_value
 
@@ -239,7 +240,7 @@ class TooDeep(ValueError):
     """Nesting too deep of JSON and TOML, whose readers name the file and its line themselves."""
 
 
-def read_json(text: str, **options: object) -> object:
+def read_json(text: str, **options: Any) -> Any:
     """`options`: those of json.loads. Raises ValueError, of which TooDeep is one."""
     depth = 0
     if text.count("[") + text.count("{") > MOST_DEPTH:

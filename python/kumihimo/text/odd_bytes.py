@@ -19,6 +19,8 @@ COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 
 def bytes_readably(error: UnicodeError) -> tuple[str, int]:
     r"""Bytes that are not UTF-8 as \xfb."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
     return escaped(error.object[error.start : error.end]), error.end
 
 

@@ -96,7 +96,7 @@ class Judged:
         return 0
 
     def confirmed(self, looked: int) -> bool:
-        """By those of the confirming launches that there are."""
+        """Whether the confirming launches so far confirm the choice."""
         later = zip(self.ours[looked:], self.theirs[looked:])
         return all(ours + TAKING_OVER_SECONDS < theirs for ours, theirs in later)
 

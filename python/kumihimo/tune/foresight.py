@@ -1,13 +1,14 @@
-"""What a described machine says before anything is measured: algorithms that are predicted far slower than the best are
+"""Predictions on a described machine before any measurement: algorithms that are predicted far slower than the best are
 not tried. On a slow network one launch of all algorithms takes longer than a usual budget: 4 MiB by `one_shot` on 4x4
-nodes takes 17 times as long as by the best."""
+nodes takes 17 times as long as by the best.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from kumihimo.tune.bench import BenchCase
+from kumihimo.tune.bench.cases import BenchCase
 
 FAR_SLOWER = 10.0  # times the best: short messages cost processors, which a machine file may not have measured
 ALWAYS_TRIED = 6  # of the best
@@ -26,7 +27,7 @@ class Foresight:
     machine: str
     seconds: PredictSeconds
     always: int = ALWAYS_TRIED
-    left_out: set[tuple[str, str, int]] = field(default_factory=set)
+    left_out: set[tuple[str, str, int | None]] = field(default_factory=set)
 
     def worth_trying(self, cases: Sequence[BenchCase], ranks: int) -> list[BenchCase]:
         """In their order. Where nothing is predicted, all."""

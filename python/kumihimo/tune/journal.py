@@ -1,4 +1,4 @@
-"""What was measured, kept on disk launch by launch, so that the same command goes on where an earlier one ended.
+"""Measurements, kept on disk launch by launch, so that the same command goes on where an earlier one ended.
 
 Lines of JSON: a head that says of which machine and library, results of cases under the name of their launch, and
 targets that are finished. A line that is not whole was being written when the machine failed; it is left out, and so is
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -31,7 +32,8 @@ class Journal:
         self._head = json.loads(to_json({"kumihimo_tuning": VERSION, **head}))  # as it is read again
         self._results: dict[tuple[str, str], dict] = {}
         self._finished: dict[str, dict] = {}
-        self._path, self._file = path, None
+        self._path = path
+        self._file: io.FileIO | None = None
         if path is not None:
             self._open(path, fresh)
 
@@ -67,9 +69,10 @@ class Journal:
     def _open(self, path: Path, fresh: bool) -> None:
         with files.before_writing("--output must be in a folder that can be written to", path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("a+b", buffering=0)  # what a full disk refuses is not written again at the end
+            file = path.open("a+b", buffering=0)  # what a full disk refuses is not written again at the end
+        self._file = file
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self.close()
             raise failed(
@@ -79,8 +82,8 @@ class Journal:
             why = f"{path} cannot be locked ({error.strerror})"
             self.unlocked = f"{why}; make sure that no other kumihimo tune writes it"
         with files.refused("earlier measurements must be readable", path):
-            self._file.seek(0)
-            lines = [] if fresh else list(read(self._file.readall()))
+            file.seek(0)
+            lines = [] if fresh else list(read(file.readall()))
         if lines and lines[0] != self._head:
             self.replaced = f"earlier measurements are ignored: {difference(lines[0], self._head)}"
             lines = []
@@ -89,7 +92,7 @@ class Journal:
                 self._take(line)
         if not lines:
             with files.while_writing(path):
-                self._file.truncate(0)
+                file.truncate(0)
             self._write(self._head)
         else:
             self._append(b"\n")  # after a line that is not whole
@@ -106,7 +109,7 @@ class Journal:
         self._append(to_json(line).encode() + b"\n")
 
     def _append(self, line: bytes) -> None:
-        if self._file is not None:
+        if self._file is not None and self._path is not None:
             with files.while_writing(self._path):
                 while line:
                     line = line[self._file.write(line) :]

@@ -23,7 +23,7 @@ Key = tuple[tuple[str, str], ...]  # fields and their values, "kernel" first
 
 
 def keys(kernels: Sequence[str], operation: str = "", kind: str = "") -> list[Key]:
-    """Of the kernels named, or all; of reductions those of one class of operations or types."""
+    """Keys of the kernels named, or of all; of reductions, those of one class of operations or types."""
     for kernel in kernels:
         if kernel not in KERNELS:
             raise wrong_value(f"a kernel is {' or '.join(KERNELS)}", f"'{kernel}'")
@@ -66,7 +66,7 @@ def variants_table() -> list[str]:
 
 
 def sizes_of(key: Key, sizes: Sequence[int]) -> list[int]:
-    """Those that are measured of a key."""
+    """Sizes to measure for a key."""
     most = MOST_SHARED_BYTES if dict(key).get("reader") == SHARED else max(sizes)
     return sorted({size for size in sizes if size <= most})
 
@@ -89,8 +89,9 @@ def decisions(
     decide: Callable[[Key, int, float], str],
     step: Callable[[str], None] = lambda what: None,
 ) -> Iterator[tuple[Key, int, dict]]:
-    """What was measured of each key and size, within the time. Of a key that this machine cannot measure the decision
-    is {"not_applicable": reason}; those that there is no time for are left out."""
+    """Decision for each key and size that fits into the time. For a key that this machine cannot measure it is
+    {"not_applicable": reason}; those that there is no time for are left out.
+    """
     left = [(key, size) for key in wanted for size in sizes_of(key, sizes)]
     unfit: set[Key] = set()
     for number, (key, size) in enumerate(left):
@@ -138,7 +139,7 @@ def first_byte(size: int) -> int:
 
 
 def figures_of(size: int, decision: dict) -> dict:
-    """Of the chosen variant beside the golden copy, what runs untuned, and the bound."""
+    """Figures of the chosen variant beside the golden copy, what runs untuned, and the bound."""
     chosen = row_of(decision, decision["chosen"])
     plain = decision["tried"][0]
     return rounded(

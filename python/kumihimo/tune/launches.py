@@ -12,7 +12,7 @@ from random import Random
 from kumihimo.processes import mpi
 from kumihimo.text.errors import Failed, OutOfTime
 from kumihimo.tune import bench
-from kumihimo.tune.bench import BenchCase
+from kumihimo.tune.bench.cases import BenchCase
 from kumihimo.tune.journal import Journal
 
 LEAST_SECONDS = 1.0  # that a launch needs: one is not begun with less
@@ -139,8 +139,9 @@ def first_group(batch: Batch) -> Batch:
 
 
 def halves(remaining: Batch) -> list[Batch]:
-    """What is left of a launch that failed: the first group by halves, so that few launches find the case at which
-    it fails, and without this case once it is alone."""
+    """The cases left of a failed launch: the first group by halves, so that few launches find the case at which it
+    fails, and without this case once it is alone.
+    """
     group = first_group(remaining)
     rest = remaining[len(group) :]
     half = len(group) // 2
@@ -161,7 +162,7 @@ def shuffled(cases: list[tuple[int, BenchCase]], name: str) -> list[tuple[int, B
 
 
 def short(result: dict) -> dict:
-    """What choices are made from."""
+    """The members of a result that choices are made from."""
     names = ("algorithm", "bytes", "seconds", "ratio", "bitwise", "not_applicable", "samples")
     names += ("back_to_back_seconds", "between_seconds", "over_computation_seconds")
     found = {name: result[name] for name in names if name in result}

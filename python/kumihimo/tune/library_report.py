@@ -1,6 +1,7 @@
-"""What `tune` reports about the MPI library's own algorithms: the performance guidelines that they miss, and with
---export files that make the library choose better (kumihimo.tune.mpi_library). It is measured after our own search, in
-the time left."""
+"""Report of `tune` about the MPI library's own algorithms: the performance guidelines that they miss, and with --export
+files that make the library choose better (kumihimo.tune.mpi_library). It is measured after our own search, in the time
+left.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from kumihimo.processes import mpi
 from kumihimo.text.errors import Failed, NotApplicable, OutOfTime
 from kumihimo.text.sizes import text_of
 from kumihimo.tune import mpi_library, search
-from kumihimo.tune.bench import OtherNodes, RealNodes, real_nodes
+from kumihimo.tune.bench.nodes import OtherNodes, RealNodes, real_nodes
 from kumihimo.tune.final_comparison import LEAST_LAUNCHES
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import LEAST_SECONDS, BudgetClock
@@ -133,7 +134,7 @@ class LibraryStudy:
         )
 
     def violations(self, setup: Setup) -> list[Violation]:
-        """Of the library's default."""
+        """Guidelines that the library's default violates."""
         key = {"guidelines": setup.ranks, "bytes": list(setup.sizes)}
         known = setup.memory.finished(key)
         if known is None:
@@ -155,7 +156,7 @@ class LibraryStudy:
 
 @dataclass(frozen=True)
 class MemoryOfNodes:
-    """Of launches on several nodes, apart from those on one (library.fingerprints.Memory)."""
+    """Memory of launches on several nodes, apart from launches on one (library.fingerprints.Memory)."""
 
     journal: Journal
     nodes: RealNodes

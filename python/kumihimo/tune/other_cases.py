@@ -29,8 +29,9 @@ class OtherCase:
 
 
 def others_of(case: BenchCase, choice: Choice, ranks: int, forms: Sequence[Form] | None = None) -> list[OtherCase]:
-    """Those questions that the algorithm answers: what it does not fit is the library's in any case. `forms`: those of
-    a program, in place of the usual ones."""
+    """The cases that the algorithm supports: the others stay with the library in any case. `forms`: those of a program,
+    in place of the usual ones.
+    """
     changed = {}
     meaning = _schedule.meaning(case.collective)
     for form in forms or ():

@@ -1,5 +1,6 @@
-"""What is tuned for a program: what its profile says that it asks of collectives, in the order of the time that an
-algorithm may change, until what is left is too little to be measured."""
+"""Cases to tune for a program: the collective calls of its profile, in the order of the time that an algorithm may
+change, until what is left is too little to be measured.
+"""
 
 from __future__ import annotations
 
@@ -134,7 +135,7 @@ def stood_in_for(profile: Collectives) -> float:
 
 
 def savable_seconds(use: Use) -> float:
-    """Of what transfers, that in forms that `kumihimo run` may take over."""
+    """The seconds that transfer and are in forms that `kumihimo run` may take over."""
     ours = sum(spent for form, spent in use.forms.items() if is_ours(use, form))
     return use.transferring_seconds * ours / use.seconds if use.seconds else 0.0
 
@@ -164,7 +165,9 @@ def fits(use: Use, form: Form, algorithm: str) -> bool:
 
 
 def measured_as(collective: str, form: Form) -> Form:
-    """What is moved and not reduced is bytes of any type. The program's function is not known, nor how fast it is."""
+    """The form to measure instead: data that is moved but not reduced is bytes, whatever its type. The program's
+    function is not known, nor how fast it is.
+    """
     meaning = _schedule.meaning(collective)
     in_place = form.in_place and meaning.may_be_in_place
     if not meaning.reduces:
@@ -241,8 +244,9 @@ class Gain:
 
 
 def predicted_gain(profile: Collectives, choices: Sequence[dict]) -> Gain:
-    """Of what transfers, as much as the choices for its sizes take less time than the MPI library: in calls that follow
-    one another as the program's do, where that was measured."""
+    """Gain of the part that transfers: as much as the choices for its sizes take less time than the MPI library: in
+    calls that follow one another as the program's do, where that was measured.
+    """
     saved = [0.0, 0.0, 0.0]
     for use in profile.uses:
         for choice in choices:
@@ -261,7 +265,7 @@ def is_for(choice: dict, use: Use) -> bool:
 
 
 def part_covered(choice: dict, use: Use) -> float:
-    """Of the sizes of the calls, which may be any from the smallest to the largest."""
+    """Covered part of the calls' sizes, which may be any from the smallest to the largest."""
     low, high = max(use.smallest, choice["from_bytes"]), min(use.largest, choice.get("to_bytes", inf))
     return max(0.0, (high - low + 1) / (use.largest - use.smallest + 1))
 

@@ -18,7 +18,7 @@ from kumihimo.run import preload
 from kumihimo.text.errors import OutOfTime
 from kumihimo.text.ranges import times_apart
 from kumihimo.tune import wisdom
-from kumihimo.tune.bench import BenchCase
+from kumihimo.tune.bench.cases import BenchCase
 from kumihimo.tune.bench.job import run_rehearsal
 from kumihimo.tune.bench.tuned import Choice
 from kumihimo.tune.final_comparison import Judged
@@ -85,7 +85,7 @@ class Rehearsed:
 
 
 def ratio_of(ours: float, theirs: float) -> float:
-    """What a call adds to computation may be nothing, and by chance less."""
+    """Ratio of both times: the time that a call adds to computation may be zero, and by chance negative."""
     return max(0.0, ours) / theirs if theirs > 0 else 1.0
 
 
@@ -104,7 +104,7 @@ def rehearse(faster: Sequence[tuple[int, Choice]], launch: Launch, ways: Sequenc
 
 
 def of_each_choice(judged: Iterable[Judged]) -> list[Judged]:
-    """Those of what was judged faster that are rehearsed: powers of two, or what a choice has in their place."""
+    """The faster ones to rehearse: powers of two, or their substitutes in a choice."""
     faster = [each for each in judged if each.faster]
     powers = [each for each in faster if each.bytes & (each.bytes - 1) == 0]
     rest = {each.choice: each for each in faster if each.choice not in {other.choice for other in powers}}
@@ -124,7 +124,7 @@ def refuse(judged: Iterable[Judged], rehearsed: Sequence[Rehearsed]) -> None:
 
 
 def on_this_machine(installation: mpi.Installation) -> Stage:
-    """By MPI processes. Raises Failed where our object cannot be loaded before the library."""
+    """Rehearses with MPI processes. Raises Failed where our object cannot be loaded before the library."""
     ours = preload.preloaded((preload.INTERPOSER,), preload.suffix_of(installation.library))
 
     @contextmanager

@@ -123,7 +123,7 @@ class Simulated:
         return name, parameters, told
 
     def chance(self, collective: str, size: int, chosen: str, tried: Sequence[tuple[str, dict]]) -> float | None:
-        """That no other algorithm is faster, before parameters are varied: an interval is that of a class."""
+        """Probability, before parameters vary, that no other algorithm is faster: intervals are those of classes."""
         errors, ranks = self.asked.setting.errors, self.asked.space.ranks
         times = {name: self.told(collective, size, name, parameters)["seconds"] for name, parameters in tried}
         cases = [
@@ -132,7 +132,7 @@ class Simulated:
             if seconds is not None
         ]
         found = None if errors is None or len(cases) < 2 else chances.of_cases(errors, cases)
-        return found and found[[case.algorithm for case in cases].index(chosen)]
+        return found[[case.algorithm for case in cases].index(chosen)] if found else None
 
     def told(self, collective: str, size: int, name: str, parameters: dict) -> dict:
         """`seconds`, None where the algorithm does not fit, and `low` and `high` where there is an interval."""
@@ -180,7 +180,9 @@ def asked_of(job: _machine.Job, model: str = "flow") -> simulation.CollectiveQue
 
 
 def seconds_on(machine: _machine.Machine) -> PredictSeconds:
-    """Of cases on the machine, on all slots of its nodes in order. None for ranks that do not fill them."""
+    """Predicted seconds of cases on the machine, on all slots of its nodes in order. None for ranks that do not fill
+    them.
+    """
 
     @cache
     def of_ranks(ranks: int) -> simulation.CollectiveQuestion | None:

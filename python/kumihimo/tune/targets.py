@@ -1,4 +1,4 @@
-"""What is tuned for: a collective on so many ranks."""
+"""Targets of tuning: a collective on so many ranks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kumihimo.collectives.arguments import Ranks
 from kumihimo.processes import allocation, mpi
 from kumihimo.run.profile.collectives import NON_BLOCKING, Form
 from kumihimo.text.errors import KumihimoError
-from kumihimo.tune.bench import RealNodes
 from kumihimo.tune.bench.cases import NODE, NONE, BenchCase, rank_space, sizes_of
+from kumihimo.tune.bench.nodes import RealNodes
 from kumihimo.tune.launches import LONG_CALL_SECONDS
 
 USUAL = ("allreduce", "bcast", "reduce")  # that are tuned for unless others are named
@@ -32,11 +32,12 @@ MEASURED_COUNTS = "ramp"  # of unequal blocks
 
 @dataclass(frozen=True)
 class ProgramDemand:
-    """What a program asks: the sizes of its calls, those with the most time first; the seconds that an algorithm may
+    """Demand of a program: the sizes of its calls, those with the most time first; the seconds that an algorithm may
     change, the form that takes most of them and the others, and how calls follow one another (rehearsal.WAYS).
     `unequal`: its blocks differ in size. `one_element`: its vectors may be one element, which no algorithm can cut.
     `overlap_seconds`: its calls do not block, and it computes so long in each. `user_operations`: it also reduces by
-    operations of its own. `call_seconds`: of a call of the first size."""
+    operations of its own. `call_seconds`: of a call of the first size.
+    """
 
     sizes: tuple[int, ...]
     seconds: float
@@ -69,7 +70,7 @@ class Target:
     program: ProgramDemand | None = None  # what it asks; None: the usual question, at the sizes that are asked for
 
     def sizes(self, asked: Sequence[int]) -> list[int]:
-        """Those that there are: a barrier has none."""
+        """The sizes of the target: a barrier has none."""
         return list(self.program.sizes) if self.program else sizes_of(self.collective, asked)
 
     @property
@@ -86,7 +87,7 @@ class Target:
 
     @property
     def shape(self) -> str:
-        """Of the nodes, by which wisdom finds the ranks; empty: none is known."""
+        """Shape of the nodes, by which wisdom finds the ranks; empty: none is known."""
         return _plan.shape_of(self.on.space) if self.on and self.on.shape else ""
 
     @property
@@ -100,7 +101,7 @@ class Target:
 
     @property
     def case(self) -> BenchCase:
-        """Of what is measured. What must keep its order is asked of ranks of which only their numbers are known."""
+        """The case to measure. Cases that must keep the order of ranks know only the ranks' numbers."""
         shape = NONE if self.fixed_order else NODE
         case = BenchCase(self.collective, "", shape=shape, ranks_per_node=self.ranks_per_node, nodes=self.on)
         case = in_form(case, self.program.form) if self.program else case

@@ -15,7 +15,7 @@ from kumihimo.tune.tuner import CollectiveTuner, TargetOutcome
 def outcomes(
     work: CollectiveTuner, study: LibraryStudy, targets: Sequence[Target], export: Path | None, report: LibraryReport
 ) -> Iterator[TargetOutcome]:
-    """Of the targets, one after another, a later one of the same target in place of the earlier; fills the report."""
+    """Tunes the targets one after another, a later one of the same target in place of the earlier; fills the report."""
     ranks = list(dict.fromkeys(target.ranks for target in targets))
     if export is None:
         study.check_guidelines(ranks, report)

@@ -12,8 +12,9 @@ from kumihimo import _collectives
 from kumihimo.processes import mpi
 from kumihimo.text.errors import Failed, OutOfTime
 from kumihimo.tune import rehearsal, search, wisdom
-from kumihimo.tune.bench import BenchCase, RealNodes, real_nodes, run_check, run_measure
-from kumihimo.tune.bench.cases import rank_space
+from kumihimo.tune.bench.cases import BenchCase, rank_space
+from kumihimo.tune.bench.job import run_check, run_measure
+from kumihimo.tune.bench.nodes import RealNodes, real_nodes
 from kumihimo.tune.bench.tuned import CaseEffort, CaseTuning, Choice
 from kumihimo.tune.final_comparison import (
     CONFIRMING,
@@ -52,7 +53,7 @@ Step = Callable[[str], None]
 
 @dataclass
 class TargetOutcome:
-    """Of one target: `choices` as wisdom has them; `left` sizes that there was no time for; `wrong` results."""
+    """Outcome of one target: `choices` as wisdom has them; `left` sizes that there was no time for; `wrong` results."""
 
     target: Target
     choices: list[dict] = field(default_factory=list)
@@ -174,7 +175,7 @@ class CollectiveTuner:
 
     @staticmethod
     def wanted(target: Target, proposed: dict[int, Choice], probes: Sequence[int]) -> list[tuple[int, Choice]]:
-        """What is judged, the most important first: in a launch without time for all the last are given up."""
+        """The cases to judge, the most important first: a launch without time for all drops the last."""
         odd = search.spread(proposed, probes)
         first = first_look(target, list(proposed)) if proposed else []
         rest = [size for size in proposed if size not in first]
@@ -183,7 +184,7 @@ class CollectiveTuner:
         return [(size, {**proposed, **odd}[size]) for size in in_order]
 
     def judging_seconds(self, share: float, began: float, wanted: int) -> float:
-        """Of a case in a launch, if all launches that may come are to have their time."""
+        """Seconds for judging a case in a launch, if all launches that may come are to have their time."""
         launches = MOST_LAUNCHES + CONFIRMING
         spare = share - (self.launches.clock.spent - began) - launches * self.launches.overhead
         return spare / launches / (2 * max(1, wanted))
@@ -286,7 +287,7 @@ class CollectiveTuner:
         return {choice: what for choice, what in found if what}
 
     def checked_by_parts(self, cases: Sequence[BenchCase], ranks: int) -> dict[int, str]:
-        """What is wrong, by place; where the launch itself fails, its halves, down to the case that does not end."""
+        """Errors found, by place; where the launch itself fails, its halves, down to the case that does not end."""
         if self.launches.left < self.launches.overhead:
             raise OutOfTime("no time for the check")
         try:
@@ -330,7 +331,7 @@ def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[in
 
 
 def known_choices(target: Target, known: Sequence[dict]) -> list[dict]:
-    """Those for the target, if each size of the program has one and it may be used; else none."""
+    """The known choices for the target, if each size of the program has one and it may be used; else none."""
     if target.program is None or not known:
         return []
     key = wisdom.key_of(target.key)
@@ -355,8 +356,9 @@ def finished_key(target: Target, sizes: Sequence[int]) -> dict:
 
 
 def weight(target: Target) -> float:
-    """Of a target's time among others. Of a program's the more the more it may save, but less than in proportion, since
-    launches take as long for all."""
+    """Weight of a target's time among others. A program's target weighs more the more it may save, but less than in
+    proportion: launches take as long for all.
+    """
     return sqrt(target.program.seconds) if target.program else 1.0
 
 
@@ -391,8 +393,9 @@ def check_target(target: Target) -> None:
 
 @dataclass
 class Probe:
-    """What processes see: the first line of the library's version, and the real nodes of each number of ranks, where
-    these are several. `launch_seconds`: time of a launch."""
+    """Facts that processes report: the first line of the library's version, and the real nodes of each number of ranks,
+    where these are several. `launch_seconds`: time of a launch.
+    """
 
     mpi: str
     launch_seconds: float
@@ -400,7 +403,7 @@ class Probe:
 
 
 def probe(installation: mpi.Installation, numbers: Sequence[int]) -> Probe:
-    """By the most ranks that can be started; where all of these are on one node, so are fewer."""
+    """Probes with the most ranks that can be started; where all of these are on one node, so are fewer."""
     descending = sorted(set(numbers), reverse=True)
     probed = None
     for number in descending:

@@ -32,7 +32,7 @@ FIGURES = ("seconds", "library_seconds", "ratio", "ratio_low", "ratio_high")
 
 
 def kernel_path() -> Path:
-    """Of kernels on this machine, whatever the MPI library."""
+    """Path of the wisdom of kernels on this machine, whatever the MPI library."""
     return usual_path(_plan.KERNEL_SUBJECT)
 
 
@@ -90,7 +90,7 @@ def is_no_slower(judged: Judged) -> bool:
 
 
 def figures_at(judged: Judged) -> dict:
-    """What was measured, also of what was not chosen."""
+    """The measured figures, those of rejected algorithms too."""
     name, parameters = judged.choice
     refused = {"refused": judged.refused} if judged.refused else {}
     found = {
@@ -105,7 +105,7 @@ def figures_at(judged: Judged) -> dict:
 
 
 def document(choices: list[dict], made: dict, *, machine: dict | None = None, mpi: str | None = None) -> dict:
-    head = {"kumihimo_wisdom": _plan.WISDOM_VERSION}
+    head: dict[str, object] = {"kumihimo_wisdom": _plan.WISDOM_VERSION}
     head |= {name: value for name, value in (("machine", machine), ("mpi", mpi)) if value is not None}
     return {**head, "made": made, "choices": choices}
 
@@ -131,8 +131,8 @@ def place_of(choice: dict) -> tuple[bool, bool, bool]:
     return bool(choice.get("emulated")), unlike, "shape" not in choice
 
 
-def outside(choice: dict, low: int, high: int) -> list[dict]:
-    """What is left of a choice without the lengths from `low` to `high`."""
+def outside(choice: dict, low: int, high: float) -> list[dict]:
+    """The rest of a choice without the lengths from `low` to `high`."""
     first, last = choice.get("from_bytes", 0), choice.get("to_bytes", inf)
     if last < low or high < first:
         return [choice]
@@ -140,7 +140,7 @@ def outside(choice: dict, low: int, high: int) -> list[dict]:
     return below + ([cut(choice, high + 1, last)] if high < last else [])
 
 
-def cut(choice: dict, first: int, last: float) -> dict:
+def cut(choice: dict, first: float, last: float) -> dict:
     """With the figures of these lengths alone."""
     of_all = ("measured", "figures_of_bytes", "to_bytes", *FIGURES)
     row = {name: value for name, value in choice.items() if name not in of_all}
@@ -152,7 +152,9 @@ def cut(choice: dict, first: int, last: float) -> dict:
 
 
 def figures_of_worst(choice: dict) -> dict:
-    """Of the length where it does worst beside the MPI library, which kernels and predictions are not compared with."""
+    """Figures of the length where it does worst beside the MPI library, which kernels and predictions are not compared
+    with.
+    """
     is_compared = "kernel" not in choice and not choice.get("simulated") and choice["algorithm"] != LIBRARY[0]
     if not is_compared or not choice["measured"]:
         return {}
@@ -184,7 +186,7 @@ def existing(path: Path, mpi: str | None, simulated: dict | None = None) -> dict
 
 
 def json_of(text: str) -> dict:
-    """Of a text that the native side has read as JSON, with a limit of its own."""
+    """Parses a text that the native side has read as JSON, with a limit of its own."""
     try:
         return read_json(text)
     except ValueError as error:

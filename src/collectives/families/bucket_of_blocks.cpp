@@ -19,8 +19,8 @@
 namespace kumihimo {
 namespace {
 
-// Of the blocks of all places that differ from `first` along the given axes alone: the runs of axes that lie beside
-// each other in the numbering are one.
+// Extent of the blocks of all places that differ from `first` along the given axes alone: the runs of axes that lie
+// beside each other in the numbering are one.
 Extent slab(Layout layout, const Shape& shape, Expression first, std::vector<std::int32_t> axes) {
   std::sort(axes.begin(), axes.end(), std::greater<>()); // the fastest first
   std::vector<Repeat> runs;
@@ -58,7 +58,7 @@ struct RingDirection {
     e.part = index;
     return e;
   }
-  // What the phases before this one bring together, for the place `back` places back on this one's axis.
+  // Extent that the phases before this one bring together, for the place `back` places back on this one's axis.
   Extent gathered(Layout layout, std::int64_t phase, const Expression& back) const {
     const Shape& shape = plan.space.shape();
     std::vector<std::int32_t> done;

@@ -18,7 +18,7 @@
 namespace kumihimo {
 namespace {
 
-// Those who take part: the root is number 0, the others follow in the order of ranks.
+// Ranks that take part: the root is number 0, the others follow in the order of ranks.
 struct PieceHolders {
   std::int64_t ranks, root, skipped; // ranks after the root that take no part
 

@@ -54,7 +54,7 @@ std::size_t longest(const Lists& lists) {
   return most;
 }
 
-// Of each list `at_once` steps in each round, and the copies in the first.
+// Rounds of `at_once` steps of each list, and the copies in the first.
 void write_batches(BodyBuilder& body, const Lists& lists, std::size_t at_once, const std::vector<Step>& copies) {
   for (std::size_t first = 0, most = longest(lists); first < most; first += at_once) {
     std::vector<Step> round;

@@ -25,7 +25,7 @@ struct SwingHop {
   int step;
 };
 
-// What is parted at step s of a ring of 2^k: the even numbers by bit s + 1, each odd one with the even one that it
+// Numbers that part at step s of a ring of 2^k: the even numbers by bit s + 1, each odd one with the even one that it
 // meets last, and at last these two.
 std::int64_t bit_of(std::int64_t x, std::int64_t length, int step) {
   const int last = std::countr_zero(static_cast<std::uint64_t>(length)) - 1;

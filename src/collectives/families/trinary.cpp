@@ -186,7 +186,7 @@ TreePlace TrinaryTrees::place(std::int64_t tree, Rank rank) const {
   return place;
 }
 
-// What the algorithms differ in.
+// Differences between the algorithms.
 struct TrinaryForm {
   std::string_view summary;
   bool on_mesh = false;         // else every axis wraps

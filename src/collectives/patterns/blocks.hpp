@@ -1,4 +1,5 @@
-// What algorithms over arrays of blocks share: names of blocks and ranges of them, and the copy of a rank's own block.
+// Shared parts of algorithms over arrays of blocks: names of blocks and ranges of them, and the copy of a rank's own
+// block.
 #pragma once
 
 #include "collectives/registry.hpp"

@@ -17,8 +17,8 @@ constexpr std::int64_t swing_partner(std::int64_t number, int step) {
   return number % 2 == 0 ? number + swing_distance(step) : number - swing_distance(step);
 }
 
-// What a number reaches over the distances below `steps`, each once or not at all, the largest first: 2^steps numbers
-// in a row. From an even number they are number + low ...; from an odd one the mirror image, number - high ...
+// Numbers that a number reaches over the distances below `steps`, each once or not at all, the largest first: 2^steps
+// numbers in a row. From an even number they are number + low ...; from an odd one the mirror image, number - high ...
 struct SwingReach {
   std::int64_t low = 0, high = 0;
 

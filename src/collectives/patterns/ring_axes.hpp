@@ -18,7 +18,7 @@ struct RingAxes {
   std::int64_t number() const { return static_cast<std::int64_t>(axes.size()); }
 };
 
-// What the ring algorithms' lanes go along.
+// Axes along which the ring algorithms' lanes go.
 struct RingPlan {
   RankSpace space;
   std::vector<std::int32_t> axes;

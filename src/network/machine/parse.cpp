@@ -35,6 +35,9 @@ Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
   if (const std::int64_t line = line_of_stray_letter(text); line > 0)
     return wrong_value(fmt::format("{}:{}: letters outside ASCII must be in quotes or comments", file, line),
                        "one elsewhere, or after a backslash at the end of a line", "correct this line");
+  if (const std::int64_t line = line_of_header_without_key(text); line > 0)
+    return wrong_value(fmt::format("{}:{}: a header must begin with a key, as [network] does", file, line),
+                       "another character", "correct this line");
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& e) {

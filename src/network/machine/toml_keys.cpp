@@ -53,6 +53,22 @@ std::size_t letter_after_backslash(std::string_view lines) {
   return lines.size();
 }
 
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+// Where the text begins that TOML defines.
+std::size_t after_mark(std::string_view text) { return text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0; }
+
+// The header that begins at `at` has a key, or nothing, for which toml++ has words.
+bool has_key(std::string_view text, std::size_t at) {
+  std::size_t key = text.find_first_not_of(" \t", at + 1);
+  if (key < text.size() && text[key] == '[') key = text.find_first_not_of(" \t", key + 1);
+  if (key >= text.size()) return true;
+  const char c = text[key];
+  const char lower = static_cast<char>(c | 0x20);
+  return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
+         std::string_view("-_\"']").find(c) != std::string_view::npos;
+}
+
 std::int64_t lines_of(std::string_view text) { return std::count(text.begin(), text.end(), '\n'); }
 
 } // namespace
@@ -75,10 +91,30 @@ std::int64_t line_of_long_key(std::string_view text, int most_parts) {
   return 0;
 }
 
+std::int64_t line_of_header_without_key(std::string_view text) {
+  std::int64_t line = 1;
+  int open = 0;       // brackets of arrays, and of the header itself
+  bool begins = true; // the line has had only blanks
+  for (std::size_t at = after_mark(text); at < text.size(); ++at) {
+    const char c = text[at];
+    if (const std::size_t end = after_quoted(text, at); end > at) {
+      line += lines_of(text.substr(at, end - at));
+      at = end - 1;
+      begins = false;
+    } else if (c == '\n') {
+      ++line;
+      begins = true;
+    } else if (c != ' ' && c != '\t') {
+      if (c == '[' && begins && open == 0 && !has_key(text, at)) return line;
+      open = std::max(0, open + (c == '[') - (c == ']'));
+      begins = false;
+    }
+  }
+  return 0;
+}
+
 std::int64_t line_of_stray_letter(std::string_view text) {
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  const std::size_t begin = text.substr(0, 3) == byte_order_mark ? 3 : 0;
-  for (std::size_t at = begin; at < text.size(); ++at) {
+  for (std::size_t at = after_mark(text); at < text.size(); ++at) {
     if (!is_ascii(text[at])) return 1 + lines_of(text.substr(0, at));
     const std::size_t end = after_quoted(text, at);
     if (end == at) continue;

@@ -9,7 +9,7 @@
 
 namespace kumihimo::mapping_run {
 
-// Those that can be opened, the better first; none where none is installed. The libraries stay loaded.
+// Partitioners that can be opened, the better first; none where none is installed. The libraries stay loaded.
 std::vector<std::unique_ptr<mapping::Partitioner>> open_partitioners();
 
 } // namespace kumihimo::mapping_run

@@ -13,7 +13,7 @@ namespace kumihimo {
 struct GridPattern {
   Shape shape;    // of 1 to 4 axes; an axis that does not wrap has a boundary
   int points = 7; // d axes: 2d + 1, or 3^d with diagonal neighbours
-  // What a rank sends to a neighbour that differs in 1 (face), 2 (edge), 3 and 4 coordinates (corner).
+  // Bytes that a rank sends to a neighbour that differs in 1 (face), 2 (edge), 3 and 4 coordinates (corner).
   std::array<std::int64_t, 4> bytes_by_axes = {32768, 512, 8, 8};
 
   // "16x16x16:27", "16x16mx4:7,face=32KiB", "8x8x8:27,edge=512,corner=8,mesh". `m` after a length: that axis does not

@@ -20,7 +20,7 @@ struct Amount {
   std::int64_t bytes = 0, messages = 0; // at most the largest number there is
 };
 
-// What one rank sends, by receiver.
+// Messages that one rank sends, by receiver.
 class RankSends {
  public:
   RankSends(const ProgramSet& set, Rank rank) : set_(set), binding_(set, rank) {}
@@ -127,7 +127,7 @@ class RankSends {
 
 // --- programs of traffic ---------------------------------------------------------------------------------------------
 
-// What each rank sends and receives, in bytes that are sent.
+// Exchange of each rank, in bytes that are sent.
 struct Exchange {
   struct Part {
     std::int32_t peer = 0;

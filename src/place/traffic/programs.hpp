@@ -6,11 +6,11 @@
 
 namespace kumihimo {
 
-// What all ranks send in all segments: one message for each send with data, and for each signal, of no bytes. A
+// Messages of all ranks in all segments: one message for each send with data, and for each signal, of no bytes. A
 // Schedule, a halo exchange and a program file are program sets. Memory grows with flows and the longest program, not
-// with steps. Loops and segments whose turns send the same are looked at once; others cost time for each turn.
-// Errors: a peer that is no rank; an offload, where the network moves the data; programs that know the blocks of one
-// rank alone; no bytes between two ranks.
+// with steps. Loops and segments whose turns send the same are looked at once; others cost time for each turn. Errors:
+// a peer that is no rank; an offload, where the network moves the data; programs that know the blocks of one rank
+// alone; no bytes between two ranks.
 Result<Traffic> traffic_of(const ProgramSet& set);
 
 // One round, in which each rank receives all its flows and sends all its own at once, each in one message. `share` in

@@ -35,7 +35,7 @@ class Traffic {
   std::int64_t flows() const { return static_cast<std::int64_t>(flows_.size()); }
   std::int64_t bytes() const { return bytes_; } // of all flows
   std::int64_t messages() const { return messages_; }
-  // What ranks send to themselves, which no placement changes; bytes() does not include it.
+  // Bytes that ranks send to themselves, which no placement changes; bytes() does not include it.
   std::int64_t self_bytes() const { return self_bytes_; }
 
   // The same traffic where old rank r has the number new_of_old[r], a permutation of the ranks. O(flows log flows).

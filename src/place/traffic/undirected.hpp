@@ -1,4 +1,4 @@
-// What METIS and Scotch graphs share: each edge is written at both of its ends, with one weight.
+// Shared parts of METIS and Scotch graphs: each edge is written at both of its ends, with one weight.
 #pragma once
 
 #include "traffic/traffic.hpp"

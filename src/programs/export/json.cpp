@@ -116,7 +116,7 @@ Json json_of(const Claims& claims) {
   return j;
 }
 
-// What the programs of a set have, whatever they are for.
+// Members that the programs of every set have.
 void add_program(const ProgramSet& set, Rank rank, Json& j) {
   const Program program = set.program(rank);
   j["rank"] = rank.value;
@@ -181,7 +181,7 @@ class ProgramExpander {
     }
   }
 
-  // Of one iteration: expressions are numbers.
+  // Values in one iteration: expressions are numbers.
   struct Bound {
     using Json = nlohmann::json;
     const ProgramExpander& whole;
@@ -222,7 +222,7 @@ Status check_size(const ProgramSet& schedule, std::int64_t most_steps) {
   return Nothing{};
 }
 
-// Of each rank: for each block of its output the rank that it comes from, which of its blocks that is, and the length.
+// For each block of each rank's output: the rank that it comes from, the number of the block there, and its length.
 json sources_of(const Collective& c) {
   json all = json::array();
   for (std::int32_t r = 0; r < c.ranks; ++r) {

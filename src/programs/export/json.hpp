@@ -16,7 +16,7 @@ namespace kumihimo {
 // declares), named, parts, units, cells, and if named first.
 std::string program_json(const Schedule& schedule, Rank rank);
 
-// Of programs that are no collective: programs (their name), ranks, type, segments, rank, scratch, lanes.
+// JSON of programs that are no collective: programs (their name), ranks, type, segments, rank, scratch, lanes.
 std::string program_json(const ProgramSet& set, const std::string& name, Rank rank);
 
 // The materialised steps of all ranks of a small case, as JSON in the form "kumihimo-expanded-schedule-2": a dump that
@@ -38,7 +38,7 @@ std::string program_json(const ProgramSet& set, const std::string& name, Rank ra
 // Error: more steps than `most_steps` (the form is for small cases).
 Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_steps = 4'000'000);
 
-// Of programs that are no collective, in the form "kumihimo-expanded-programs-1": form, programs_name, ranks,
+// JSON of programs that are no collective, in the form "kumihimo-expanded-programs-1": form, programs_name, ranks,
 // one_buffer (input and output are one), elements (of input and output of each rank), programs (as of a schedule).
 Result<std::string> expanded_json(const ProgramSet& set, const std::string& name, std::int64_t most_steps = 4'000'000);
 

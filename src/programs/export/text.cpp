@@ -35,7 +35,7 @@ std::string counted(std::int64_t n, std::string_view noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
-// What a step does to data, and with whom: the two halves of its line.
+// Action of a step on data, and its peer: the two halves of its line.
 struct Sentence {
   std::string with, does;
 };

@@ -20,7 +20,7 @@ namespace kumihimo {
 
 // The collective, the algorithm with its parameters, segments and claims.
 std::string header_text(const Schedule& schedule, const RankSpace& space, std::size_t columns = 80);
-// Of programs that are no collective.
+// Header of programs that are no collective.
 std::string header_text(const ProgramSet& set, const std::string& name, const RankSpace& space,
                         std::size_t columns = 80);
 
@@ -32,11 +32,11 @@ std::string program_text(const ProgramSet& set, const RankSpace& space, Rank ran
 // The name of a buffer: "input", "scratch0".
 std::string text_of(const Buffer& buffer);
 
-// What a layout counts in: "part", "block", or the unit that it was declared with.
+// Unit of a layout: "part", "block", or the unit that it was declared with.
 std::string_view unit_of(Layout layout, const DataLayout& data);
 
-// What an extent names of the current segment (of the whole vector where there is one segment): "all", "part 0/3",
-// "parts 2..3 of 8", "block 5"; runs that repeat as "part 0/8, 4 times 2 apart".
+// Text of an extent of the current segment (of the whole vector where there is one segment): "all", "part 0/3", "parts
+// 2..3 of 8", "block 5"; runs that repeat as "part 0/8, 4 times 2 apart".
 std::string text_of(const Extent& extent, const DataLayout& data = {});
 std::string text_of(const Chunk& chunk, const DataLayout& data = {});
 

@@ -43,7 +43,7 @@ struct Halo {
   std::int64_t plane() const { return row() * length(1); }                               // from z to z + 1
   std::int64_t cells_with_ghosts() const { return plane() * length(2); }                 // elements of a field
   std::int32_t rank_count() const { return ranks[0] * ranks[1] * ranks[2]; }
-  // Of computation that needs no ghosts; the rest follows the exchange.
+  // Seconds of computation that needs no ghosts; the rest follows the exchange.
   double interior_seconds() const;
 };
 
@@ -53,9 +53,9 @@ struct CellBox {
   std::int64_t length(std::size_t axis) const { return high[axis] - low[axis] + 1; }
 };
 
-// What moves in one direction: to one neighbour the cells next to that side, from the opposite one its cells of that
-// side into the ghosts; -1: the grid ends there. Messages between two ranks that meet more than once are in one order
-// at both.
+// Message in one direction: to one neighbour the cells next to that side, from the opposite one its cells of that side
+// into the ghosts; -1: the grid ends there. Messages between two ranks that meet more than once are in one order at
+// both.
 struct HaloMessage {
   std::int32_t to = -1, from = -1;
   CellBox sent, received;

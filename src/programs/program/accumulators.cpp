@@ -103,7 +103,7 @@ class AccumulatorResolver {
     chunk.at = 0;
   }
 
-  // Of an extent written in each iteration: those of any of `trips` others, the k-th being `iteration` less k.
+  // Extents written in each iteration: those of any of `trips` others, the k-th being `iteration` less k.
   void remember(const Written& extents, Variable variable, const Expression& iteration, std::int64_t trips) {
     if (trips <= 0) return;
     const Variable other{first_free + static_cast<std::int32_t>(over_.size())};
@@ -116,7 +116,7 @@ class AccumulatorResolver {
     return {Buffer::Kind::scratch, accumulator.index};
   }
 
-  // What an iteration writes is known to the next one as last iteration's targets.
+  // The next iteration knows the extents that this one writes as last iteration's targets.
   void resolve_loop(Loop loop, Body& resolved) {
     // Which of the parts that start together sums first, nobody knows: their accumulators stay unresolved.
     if (loop.together || !has_accumulators(loop.body)) return resolved.push_back(std::move(loop));

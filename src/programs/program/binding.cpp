@@ -29,7 +29,7 @@ void Binding::find_begins() {
   }
 }
 
-// Of a block whose length this rank has by itself.
+// Count of a block whose length this rank has by itself.
 std::int64_t Binding::count_of(Layout side, std::int64_t block) const {
   if (!own_) return data_->layout(side).elements_at(rank_, block);
   return (side == Layout::input_blocks ? own_->input : own_->output)[static_cast<std::size_t>(block)].count;

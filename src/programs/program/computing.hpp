@@ -10,7 +10,7 @@ namespace kumihimo {
 inline constexpr double most_compute_seconds = 1e6; // 11 days
 inline constexpr double most_compute_flops = 1e18, most_compute_bytes = 1e18;
 
-// What a rank computes and moves to and from its memory each second; 0: not known.
+// Rates at which a rank computes, and moves data to and from its memory; 0: not known.
 struct ComputeRates {
   double flops = 0, bytes = 0;
 };

@@ -82,7 +82,7 @@ struct DataLayout {
   bool has(Layout layout) const {
     return layout == Layout::vector ? vector : static_cast<std::size_t>(layout) <= blocks.size();
   }
-  // Of a layout of blocks that it has.
+  // Layout of blocks that it has.
   const BlockLayout& layout(Layout layout) const { return blocks[static_cast<std::size_t>(layout) - 1]; }
 };
 

@@ -1,4 +1,4 @@
-// What executors may do for speed, and may ignore.
+// Hints that executors may use for speed, or ignore.
 #pragma once
 
 namespace kumihimo {

@@ -9,8 +9,8 @@
 
 namespace kumihimo {
 
-// What a rank must hold at the end: elements [first, first + count) of its output are those that the input of `rank`
-// held from `position` on at first.
+// Data that a rank must hold at the end: elements [first, first + count) of its output are those that the input of
+// `rank` held from `position` on at first.
 struct ElementOrigin {
   std::int64_t first = 0, count = 0;
   std::int32_t rank = 0;

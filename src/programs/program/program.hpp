@@ -1,5 +1,5 @@
-// What one rank does: a program, which names data and peers by expressions, so that its memory is proportional to its
-// lanes and loops (ADR 0001).
+// Program of one rank, which names data and peers by expressions, so that its memory is proportional to its lanes and
+// loops (ADR 0001).
 //
 //   Program > Lane > Loop > Round > Step
 //
@@ -27,9 +27,9 @@ namespace kumihimo {
 
 // --- data ------------------------------------------------------------------------------------------------------------
 
-// What an extent counts in, an index into what DataLayout declares. `vector`: parts of one vector. The others: blocks
-// of an array, as the rank's input or output buffer holds it, or in an order that the program set declares for itself,
-// which no buffer has; a named scratch is a piece of such an array.
+// Layout in which an extent counts, an index into what DataLayout declares. `vector`: parts of one vector. The others:
+// blocks of an array, as the rank's input or output buffer holds it, or in an order that the program set declares for
+// itself, which no buffer has; a named scratch is a piece of such an array.
 enum class Layout : std::uint8_t { vector, input_blocks, output_blocks };
 constexpr bool is_declared(Layout layout) { return layout > Layout::output_blocks; } // beyond those of the buffers
 // The n-th layout that a set declares beyond those of its buffers.
@@ -137,7 +137,7 @@ constexpr bool has_data(StepKind kind, bool has_chunks) {
   return !is_signal(kind) && kind != StepKind::compute && (kind != StepKind::offload || has_chunks);
 }
 
-// What a rank's processor does in a compute step: some time, and operations and memory traffic that take as long as a
+// Work of a rank's processor in a compute step: some time, and operations and memory traffic that take as long as a
 // machine's rates say, the longer of the two.
 struct Work {
   double seconds = 0, flops = 0, bytes = 0;

@@ -37,7 +37,7 @@ struct Section {
   explicit Section(const ProgramFileHead& head, LaneMask kept = all_lanes, std::int32_t lane = 0)
       : head_(head), kept_(kept), lane_(lane) {}
 
-  // What is wrong with a line, if anything.
+  // Error in a line, if it has one.
   std::optional<std::string> add(std::string_view word, const std::vector<std::string_view>& rest) {
     if (word == "lane") return lane(rest);
     if (word == "together" || word == "end") return group(word == "together", rest);
@@ -167,7 +167,7 @@ std::vector<std::string_view> words_before_comment(std::string_view line) {
   return words_of(line.substr(0, line.find('#')));
 }
 
-// What tells one content of a file from another, without reading it.
+// Identity of a file's content, without reading it.
 struct FileIdentity {
   std::uintmax_t bytes = 0;
   fs::file_time_type written;

@@ -1,4 +1,4 @@
-// What a collective makes of its ranks' buffers: the data that programs for it name.
+// Use of ranks' buffers by a collective: the data that programs for it name.
 #pragma once
 
 #include "program/data_layout.hpp"
@@ -16,7 +16,7 @@ std::shared_ptr<const DataLayout> data_of(const Collective& collective, std::vec
 // The longest buffer of any rank. O(ranks).
 std::int64_t longest_buffer_bytes(const Collective& collective);
 
-// What the results of a collective are made of, by its row alone.
+// Origins of a collective's results, by its row alone.
 
 // `count` elements of a result: those from `position` on of the inputs of ranks low .. high-1, combined in this order.
 // Where there is no neighbour, of nobody (low = -1): this part of the output stays as it is.

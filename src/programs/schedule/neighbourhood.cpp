@@ -22,7 +22,7 @@ Neighbourhood Neighbourhood::cartesian(std::vector<CartesianAxis> axes, std::str
       for (const std::int32_t step : {-1, 1}) {
         const std::int32_t to = (at + step + axis.length) % axis.length;
         const bool there = axis.periodic || to == at + step;
-        // What leaves on one side arrives on the other.
+        // Data that leaves on one side arrives on the other.
         const End end{there ? r + (to - at) * stride : nobody, block + (step < 0 ? 1 : -1)};
         n.sources_.ends.push_back(end);
         n.destinations_.ends.push_back(end);

@@ -27,7 +27,7 @@ class Neighbourhood {
     bool exists() const { return rank != nobody; }
   };
 
-  // Of every axis the neighbour before and the one after, in MPI's order of ranks, the last axis running fastest. Where
+  // The neighbours before and after along every axis, in MPI's order of ranks, the last axis running fastest. Where
   // both are one process (periodic axes of length 1 and 2) what is sent backwards arrives as from the one after, and
   // the other way round (MPI 4.1, section 8.6).
   struct CartesianAxis {

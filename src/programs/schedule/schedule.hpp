@@ -13,7 +13,7 @@
 
 namespace kumihimo {
 
-// What a schedule asserts of itself; `verify` tests every claim, and consumers may rely on those alone.
+// Claims of a schedule; `verify` tests every claim, and consumers may rely on those alone.
 struct Claims {
   bool in_place_safe = true; // never reads input after output was written at the same bytes
   bool same_on_all_ranks =

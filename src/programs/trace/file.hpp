@@ -14,7 +14,7 @@ namespace kumihimo::trace {
 
 inline constexpr std::uint32_t version = 1;
 
-// What a file says of its rank, in the bytes of its caller.
+// Content of a file about its rank, in the bytes of its caller.
 struct File {
   std::int32_t rank = 0, ranks = 0;
   std::uint64_t left_out = 0; // events, after the buffer of the recorder was full
@@ -33,7 +33,7 @@ struct File {
 // whole. The events themselves may have any values.
 Result<File> file_in(std::span<const std::byte> bytes);
 
-// What a file begins with. The bytes of so many events, list_ends and list_sizes follow.
+// Head of a file. The bytes of so many events, list_ends and list_sizes follow.
 struct FileContents {
   std::int32_t rank = 0, ranks = 0;
   std::uint64_t events = 0, lists = 0, sizes = 0, left_out = 0;

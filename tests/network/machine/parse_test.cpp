@@ -395,6 +395,24 @@ TEST(ParseMachine, RefusesKeysOfManyParts) {
     EXPECT_EQ(parse_machine(text, "dots.toml").error().sentence().find("parts"), std::string::npos) << text;
 }
 
+// toml++ asserts that a key begins a header.
+TEST(ParseMachine, RefusesHeadersThatBeginWithNoKey) {
+  const std::string rule = "a header must begin with a key";
+  for (const std::string text : {"[%]", "[\\", "a = 1\n \t[ \\]", "[[%]]", "[[ [a]]]", "[.a]", "\xEF\xBB\xBF[%]",
+                                 "a = []\n[=]", "a = \"\"\"\n[a\n\"\"\"\n[{"}) {
+    const std::string told = parse_machine(text, "mine.toml").error().sentence();
+    EXPECT_NE(told.find(rule), std::string::npos) << text << ": " << told;
+  }
+  EXPECT_NE(parse_machine("a = 1\n\n[%]", "mine.toml").error().sentence().find("mine.toml:3: "), std::string::npos);
+}
+
+TEST(ParseMachine, AcceptsHeadersWithKeysAndArraysInLines) {
+  for (const std::string text : {"[a]", "[ 'a.b' ]", "[\"a\"]", "[[-a]]", "[_1]", "a = [\n[+1], # ]\n[{}]\n]",
+                                 "a = \"\"\"\n[%]\n\"\"\"", "# [%]", "[]", "["})
+    EXPECT_EQ(parse_machine(text, "mine.toml").error().sentence().find("must begin with a key"), std::string::npos)
+        << text;
+}
+
 // toml++ 3.3 has no defined behaviour for them.
 TEST(ParseMachine, RefusesLettersWhereTheyCannotStand) {
   const std::string three = "\"\"\"", rule = "letters outside ASCII must be in quotes or comments";

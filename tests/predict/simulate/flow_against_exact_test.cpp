@@ -64,7 +64,7 @@ class Distribution {
 // As it is asked, and as larger machines are.
 TEST(FlowAgainstExact, IsWithinAFifthOrWithinItsRange) {
   Distribution asked, levels;
-  for_each_case(200, [&](const RandomCase& c, const Schedule& s) {
+  for_each_case(100, [&](const RandomCase& c, const Schedule& s) {
     const SchedulePrediction exact = answer(c, s, {ScheduleModel::exact});
     const auto compare = [&](const SimulateOptions& options, Distribution& distribution) {
       distribution.add(c, answer(c, s, options), exact);
@@ -94,7 +94,7 @@ TEST(FlowAgainstExact, UsualCasesAreWithinAFifthOrWithinTheirRange) {
   RandomCases cases(static_cast<std::uint64_t>(from_environment("KUMIHIMO_SEED", 1)));
   Distribution by_levels;
   std::int64_t drawn = 0;
-  for (const std::int64_t all = from_environment("KUMIHIMO_CASES", 200); drawn < all;) {
+  for (const std::int64_t all = from_environment("KUMIHIMO_CASES", 100); drawn < all;) {
     const RandomCase c = cases.usual();
     const auto s = c.schedule();
     if (!s || s->claims.offloads || s->ranks() > 512 || steps_of(*s) > 5e4) continue; // to be solved in a moment
@@ -111,7 +111,7 @@ TEST(FlowAgainstExact, UsualCasesAreWithinAFifthOrWithinTheirRange) {
 TEST(FlowAgainstExact, RandomProgramsAreWithinAFifthOrWithinTheirRange) {
   RandomProgramSets sets(static_cast<std::uint64_t>(from_environment("KUMIHIMO_SEED", 1)));
   Distribution levels;
-  for (std::int64_t left = from_environment("KUMIHIMO_CASES", 200); left > 0; --left) {
+  for (std::int64_t left = from_environment("KUMIHIMO_CASES", 100); left > 0; --left) {
     const RandomPrograms c = sets.next();
     const SchedulePrediction exact = answer(c, c.set, {ScheduleModel::exact});
     levels.add(c, answer(c, c.set, without_exact_work(ScheduleModel::flow)), exact);

@@ -170,7 +170,7 @@ Agreement agreement(std::int64_t cases, double slowness) { // of the machine of 
 }
 
 TEST(FluidGraphs, AgreeWithTheExactModel) {
-  const Agreement found = agreement(200, 1);
+  const Agreement found = agreement(100, 1);
   EXPECT_GE(found.within_a_thousandth, 0.68);
   EXPECT_GE(found.within_a_twentieth, 0.88);
 }

@@ -106,7 +106,7 @@ SlowLink slow(LinkId link, double factor) { return {NodeId{}, NodeId{}, link, fa
 TEST(Monotony, ASlowerLinkOrNodeMakesNothingFaster) {
   std::mt19937_64 random(3);
   Exceptions seen;
-  for_each_case(60, [&](const RandomCase& c, const Schedule& s) {
+  for_each_case(30, [&](const RandomCase& c, const Schedule& s) {
     const auto used = used_links(c, s);
     std::vector<RandomCase> chain{c};
     const auto then = [&](auto&& change) {
@@ -134,7 +134,7 @@ TEST(Monotony, ASlowerLinkOrNodeMakesNothingFaster) {
 TEST(Monotony, MoreBytesInAsManySegmentsTakeNoLessTime) {
   std::mt19937_64 random(4);
   Exceptions seen;
-  for_each_case(150, [&](const RandomCase& c, const Schedule& s) {
+  for_each_case(75, [&](const RandomCase& c, const Schedule& s) {
     if (c.counts.starts_with("random")) return; // drawn anew for another length: some blocks would get shorter
     const std::int64_t elements = c.bytes / size_of(c.type);
     const auto divisor = static_cast<std::int64_t>(1 + random() % 8);

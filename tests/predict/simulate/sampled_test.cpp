@@ -202,7 +202,7 @@ TEST(Sampled, MirroredRunsStayWhole) {
 
 // Every round of so many messages at once would take all memory there is.
 TEST(Sampled, WhatNoMemoryHoldsIsRefused) {
-  const Machine m = lopsided(job_on("k-computer", "24x18x16"));
+  const Machine m = lopsided(job_on("k-computer", "24x18x7"));
   SimulateOptions options;
   options.without.add(FlowStage::sampling);
   const Schedule s = built(algorithm("linear", CollectiveKind::alltoall), m, 1 << 10);
@@ -210,12 +210,12 @@ TEST(Sampled, WhatNoMemoryHoldsIsRefused) {
   ASSERT_FALSE(p.ok());
   EXPECT_EQ(
       p.error().sentence(),
-      "the simulation keeps at most 16 million steps in flight at once (got 96 million); leave --without sampling out, "
+      "the simulation keeps at most 16 million steps in flight at once (got 18 million); leave --without sampling out, "
       "use fewer messages at once (--throttle) or fewer ranks");
   options = {.most_steps = 1e9}; // a sample was not refused
   EXPECT_EQ(
       simulate(s, m, {}, options).error().sentence(),
-      "the simulation keeps at most 16 million steps in flight at once (got 96 million); use fewer messages at once "
+      "the simulation keeps at most 16 million steps in flight at once (got 18 million); use fewer messages at once "
       "(--throttle) or fewer ranks");
 }
 

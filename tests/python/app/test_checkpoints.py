@@ -40,6 +40,12 @@ CASES = {
     "fft3d sphere": (*FFT[:2], "16", *FFT[3:], "--set", "cutoff=sphere", "--set", "bands=2", "--variant", "fused"),
     "fft3d real": (*FFT, "--set", "kind=real", "--variant", "fused"),
 }
+# Variants that save what another one of their application saves, by the same lines.
+ALIKE = {
+    "poisson3d golden", "fem-cube Schwarz", "himeno golden", "himeno swapped", "himeno offload", "fdtd2d golden",
+    "fdtd2d wavefront", "fdtd2d offload", "fft3d golden",
+}  # fmt: skip
+CHANGES = ((1, 3), (3, 2))  # ranks that save, ranks that go on
 TIMED = ("fft3d", "lu")  # whose answers have times
 # In the names of facts and of rows of answers.
 TIMES = ("second", "GFLOPS", "rate", "rating", "a transform", "planning", "time")
@@ -77,7 +83,7 @@ def limited(case: tuple[str, ...], iterations: int) -> tuple[str, ...]:
     return (*case, "--max-iterations", str(iterations))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in ALIKE)) for name in CASES])
 def test_a_run_that_goes_on_ends_with_the_same_bits(kumihimo, name: str) -> None:
     case = CASES[name]
     whole = found_of(kumihimo("app", *case, *ON_ONE))
@@ -91,7 +97,15 @@ def test_a_run_that_goes_on_ends_with_the_same_bits(kumihimo, name: str) -> None
 
 @pytest.mark.mpi
 @pytest.mark.parametrize(
-    "name", ["poisson3d BR-1", "poisson3d golden", "fem-cube", "himeno wavefront", "fdtd2d simd", "fft3d fused"]
+    "name",
+    [
+        "poisson3d BR-1",
+        pytest.param("poisson3d golden", marks=pytest.mark.long),
+        "fem-cube",
+        "himeno wavefront",
+        "fdtd2d simd",
+        "fft3d fused",
+    ],
 )
 def test_ranks_go_on_and_a_lost_one_comes_back(kumihimo, name: str) -> None:
     ranks = ("--ranks", "2", *ON_ONE)
@@ -116,20 +130,27 @@ def test_a_simulated_loss_behind_the_end_is_told(kumihimo) -> None:
     assert ended.code == 0 and "no rank was lost: the run ended before the iteration of lose=" in ended.out, ended.err
 
 
+def more_or_fewer() -> list:
+    """Applications with numbers of ranks before and after: each change goes from fewer to more, or back, with each."""
+    names = ("himeno simd", "fdtd2d simd", "fft3d fused", "hartree-fock")
+    pairs = [(name, change, (place + at) % 2) for place, name in enumerate(names) for at, change in enumerate(CHANGES)]
+    return [pytest.param(name, change, marks=[pytest.mark.long] * is_long) for name, change, is_long in pairs]
+
+
 @pytest.mark.mpi
-@pytest.mark.parametrize("name", ["himeno simd", "fdtd2d simd", "fft3d fused", "hartree-fock"])
-def test_other_ranks_go_on(kumihimo, name: str) -> None:
+@pytest.mark.parametrize(("name", "change"), more_or_fewer())
+def test_other_ranks_go_on(kumihimo, name: str, change: tuple[int, int]) -> None:
     case = {**CASES, "himeno simd": (*HIMENO, "--variant", "simd")}[name]
     whole = found_of(kumihimo("app", *case, *ON_ONE))
+    before, after = change
+    words = f"every={every(whole)},folder=state"
     part = limited(case, 3 * every(whole) + 1)
-    for before, after in ((1, 3), (3, 2)):
-        words = f"every={every(whole)},folder=state{before}"
-        kumihimo("app", *part, *ON_ONE, "--ranks", str(before), "--checkpoint", words)
-        again = found_of(kumihimo("app", *case, *ON_ONE, "--ranks", str(after), "--restart", f"state{before}"))
-        assert again["checkpoints"]["restarted_from"] >= 2 * every(whole)
-        assert again["results"][0]["right"] is True
-        if name == "hartree-fock":
-            assert (again["history"], again["answer"]) == (whole["history"], whole["answer"])
+    kumihimo("app", *part, *ON_ONE, "--ranks", str(before), "--checkpoint", words)
+    again = found_of(kumihimo("app", *case, *ON_ONE, "--ranks", str(after), "--restart", "state"))
+    assert again["checkpoints"]["restarted_from"] >= 2 * every(whole)
+    assert again["results"][0]["right"] is True
+    if name == "hartree-fock":
+        assert (again["history"], again["answer"]) == (whole["history"], whole["answer"])
 
 
 @pytest.fixture(scope="session")
@@ -162,6 +183,7 @@ def go_on(kumihimo, tmp_path: Path, words: tuple[str, ...], saves: str, fault: s
 
 FAULTS = (*(f"killed:{n}" for n in (0, 1, 200, 1200)), "unsynced:0", "unnamed:0", "unsynced:1")
 LATER = (*(f"unsynced:{n}" for n in (2, 3, 5)), *(f"unnamed:{n}" for n in (1, 2, 3)))
+FEW = ("killed:200", "unnamed:0", "unsynced:1")  # in the first save: of its bytes, before and after its rename
 
 
 def check_kills(kumihimo, tmp_path: Path, bad_storage: Path, words: tuple, faults: tuple) -> list[int]:
@@ -177,6 +199,14 @@ def check_kills(kumihimo, tmp_path: Path, bad_storage: Path, words: tuple, fault
     return reached
 
 
+def test_a_kill_loses_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
+    """The first fault is before any byte, the last two are in later saves."""
+    words = (*HIMENO, "--variant", "simd", *ON_ONE)
+    faults = ("killed:0", "unsynced:0", *FEW, "unsynced:3", "unnamed:3")
+    assert check_kills(kumihimo, tmp_path, bad_storage, words, faults) == [-1, -1, -1, -1, 8, 16, 24]
+
+
+@pytest.mark.long
 def test_a_kill_in_any_call_of_a_save_loses_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
     """The first save has two fsyncs and a rename: before them nothing is whole, afterwards iteration 8 is."""
     words = (*HIMENO, "--variant", "simd", *ON_ONE)
@@ -191,19 +221,32 @@ def test_lu_goes_on_from_a_step(kumihimo, tmp_path: Path, bad_storage: Path, var
     assert check_kills(kumihimo, tmp_path, bad_storage, words, ("unnamed:2", "unsynced:5")) == [16, 24]
 
 
+LU_AHEAD = (*LU, "--variant", "rows", "--set", "lookahead=2", *ON_ONE)
+TRANSFORMS = (*FFT, "--set", "transforms=30", "--variant", "fused", *ON_ONE)
+
+
+@pytest.mark.parametrize("words", [LU_AHEAD, TRANSFORMS], ids=["lu", "fft3d"])
+def test_a_kill_of_another_application_loses_one_interval_at_most(
+    kumihimo, tmp_path: Path, bad_storage: Path, words: tuple[str, ...]
+) -> None:
+    assert check_kills(kumihimo, tmp_path, bad_storage, words, FEW) == [-1, -1, 8]
+
+
+@pytest.mark.long
 def test_a_kill_of_lu_in_any_call_of_a_save_loses_one_interval_at_most(
     kumihimo, tmp_path: Path, bad_storage: Path
 ) -> None:
-    words = (*LU, "--variant", "rows", "--set", "lookahead=2", *ON_ONE)
+    words = LU_AHEAD
     reached = check_kills(kumihimo, tmp_path, bad_storage, words, FAULTS)
     assert reached == [-1, -1, -1, -1, -1, -1, 8]
 
 
+@pytest.mark.long
 def test_a_kill_of_fft3d_in_any_call_of_a_save_loses_one_interval_at_most(
     kumihimo, tmp_path: Path, bad_storage: Path
 ) -> None:
     """The kill after 1,200 bytes is in the second save, as a state is a number."""
-    words = (*FFT, "--set", "transforms=30", "--variant", "fused", *ON_ONE)
+    words = TRANSFORMS
     reached = check_kills(kumihimo, tmp_path, bad_storage, words, FAULTS)
     assert reached == [-1, -1, -1, 8, -1, -1, 8]
 

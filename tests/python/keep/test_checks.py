@@ -279,8 +279,8 @@ def test_junit_counts_and_escapes() -> None:
 
 def test_annotations_are_for_github_alone() -> None:
     found = every()
-    assert outputs.annotations(found, {}) == []
-    told = outputs.annotations(found, {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": "/src"})
+    assert outputs.github_annotations(found, {}) == []
+    told = outputs.github_annotations(found, {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": "/src"})
     assert len(told) == sum(each.verdict != MET for each in found)
     assert any(line.startswith("::error file=solver.c,line=41,title=kumihimo asserts::missed: region") for line in told)
     assert any("::error file=solver.c,line=50," in line for line in told), "named from the top of the checkout"

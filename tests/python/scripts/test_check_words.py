@@ -45,10 +45,9 @@ def test_a_docstring_that_refers_to_its_name_is_found(check, tmp_path, text):
     assert code == 1 and "python/kumihimo/text/wrong.py:" in printed
 
 
-def test_other_words_and_other_houses_are_accepted(check, tmp_path):
+def test_other_words_and_houses_that_are_not_checked_are_accepted(check, tmp_path):
     written(tmp_path, "python/kumihimo/text/right.py", 'def f():\n    """Offers of a launcher."""\n')
-    written(tmp_path, "python/kumihimo/tune/later.py", 'def f():\n    """Of a launcher."""\n')
     written(tmp_path, "src/later.hpp", "// Of a launcher.\nint f();\n// Options\n// of a launcher.\nint g();\n")
-    assert check(tmp_path) == (0, "check-words: 0 wrong in checked houses, 2 in others\n")
+    assert check(tmp_path) == (0, "check-words: 0 wrong in checked houses, 1 in others\n")
     code, printed = check("--all", tmp_path)
     assert code == 0 and "src/later.hpp:1: // Of a launcher." in printed

@@ -93,7 +93,7 @@ def gain(case: CastepCase, exchange: str):
 
 
 def transposition_gain(case: CastepCase, exchange: str):
-    """Of one transposition alone."""
+    """Gain in one transposition alone."""
 
     def predict(rates: KernelRates) -> float:
         step = next(each for each in case.call(rates).steps(0) if getattr(each, "collective", "") == "alltoall")
@@ -104,7 +104,7 @@ def transposition_gain(case: CastepCase, exchange: str):
 
 
 def alltoall_share(rates: KernelRates) -> float:
-    """Of the time of all ranks."""
+    """Share of the time of all ranks."""
     call = ONE_STEP.call(rates)
     found = study.predict(replay_question(call, job_on(HECTOR, "4x4x4", CORES), choices=[exchanged()]))
     inside = sum(site.seconds for site in found.sites if site.name.startswith("alltoall"))

@@ -63,20 +63,21 @@ class FigureComparison:
 
     @property
     def effect(self) -> float | None:
-        """Of a ratio: its predicted over its published distance from 1. 1.09x for 1.14x are near, but 0.09 is not near
-        0.14. None: it is no ratio."""
+        """Effect of a ratio: its predicted over its published distance from 1. 1.09x for 1.14x are near, but 0.09 is
+        not near 0.14. None: it is no ratio.
+        """
         return (self.predicted - 1) / (self.figure.value - 1) if self.figure.unit == "ratio" else None
 
     @property
     def log_effect(self) -> float:
-        """Of the effect, or of the ratio of what is no ratio of times."""
+        """Logarithm for the effect, or for the ratio of figures that are no ratio of times."""
         if self.effect is None:
             return self.log_ratio
         return math.log(self.effect) if self.effect > 0 else -math.inf
 
     @property
     def is_off(self) -> bool:
-        """By either."""
+        """Whether the ratio or the effect is off."""
         return max(abs(self.log_ratio), abs(self.log_effect)) > math.log(OFF)
 
     @property
@@ -109,6 +110,6 @@ def compared(figure: PublishedFigure, rates: KernelRates) -> FigureComparison:
 
 
 def median_error(found: Sequence[FigureComparison], by_effect: bool = False) -> float | None:
-    """Of |ln(predicted / published)|, or of the effects of ratios; None: nothing counts."""
+    """Median of |ln(predicted / published)|, or of the effects of ratios; None: nothing counts."""
     logs = [abs(each.log_effect if by_effect else each.log_ratio) for each in found if each.is_counted]
     return median(logs) if logs else None

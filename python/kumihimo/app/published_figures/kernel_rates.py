@@ -1,5 +1,6 @@
-"""What predictions of published figures share: machines, rates of kernels, each measured once, and the
-time of a collective or a workload."""
+"""Shared parts of the predictions of published figures: machines, rates of kernels, each measured once, and the time of
+a collective or a workload.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from kumihimo import _machine
 from kumihimo.app import fft_prediction, lu_prediction
@@ -33,8 +35,9 @@ BLOCK, TRIES = 192, 5
 
 
 class KernelRates:
-    """Of one thread: as they were measured once (kernel_rates.json), so that predictions do not change with the machine
-    that computes them, or `here`."""
+    """Rates of one thread: as they were measured once (kernel_rates.json), so that predictions do not change with the
+    machine that computes them, or `here`.
+    """
 
     def __init__(self, here: bool = False) -> None:
         self.known = {} if here else json.loads(COMMITTED.read_text(encoding="utf-8"))
@@ -48,13 +51,10 @@ class KernelRates:
         """With blocks of BLOCK; the best of TRIES where other programs seem to run here."""
         if self.known:
             return LuRates(**self.known["lu"])
-        best: LuRates | None = None
-        for _ in range(TRIES):
-            found = lu_prediction.measure(LuQuestion(10 * BLOCK, BLOCK, None), LIMIT_SECONDS)
-            best = found if best is None or found.updates > best.updates else best
-            if best.updates >= lu_prediction.BUSY_SHARE * self.peak:
-                break
-        return best
+        found: list[LuRates] = []
+        while len(found) < TRIES and not (found and found[-1].updates >= lu_prediction.BUSY_SHARE * self.peak):
+            found.append(lu_prediction.measure(LuQuestion(10 * BLOCK, BLOCK, None), LIMIT_SECONDS))
+        return max(found, key=lambda rates: rates.updates)
 
     @cached_property
     def lines(self) -> LineRate:
@@ -71,7 +71,7 @@ class KernelRates:
         return CoreSpeed.of(self.peak, flops / max(job.slots.sizes))
 
     def used(self) -> dict:
-        """What was taken until now, in the form of kernel_rates.json."""
+        """Rates taken until now, in the form of kernel_rates.json."""
         taken = {name: value for name, value in vars(self).items() if name in ("peak", "lu", "lines", "long_lines")}
         if not taken:
             return {}
@@ -98,14 +98,14 @@ def collective_result(
     type_: str = "float64",
     **given: object,
 ) -> dict:
-    """What `simulate` finds. `given`: parameters of the algorithm."""
+    """Result of `simulate`. `given`: parameters of the algorithm."""
     asked = simulation.CollectiveQuestion(
         Setting(model, job), CollectiveArguments(kind, type=type_), algorithm, dict(given)
     )
     return simulation.predict(asked, simulation.Case(arguments.variants(kind, algorithm)[0], size))
 
 
-def collective_seconds(job: _machine.Job, kind: str, algorithm: str, size: int, **given: object) -> float:
+def collective_seconds(job: _machine.Job, kind: str, algorithm: str, size: int, **given: Any) -> float:
     return collective_result(job, kind, algorithm, size, **given)["seconds"]
 
 
@@ -118,5 +118,5 @@ def replay_question(
     return ReplayQuestion(trace, trace.recording, model, Wished({}, list(choices)))
 
 
-def in_order(job: _machine.Job, name: str) -> Placed:
+def in_order(job: _machine.Job, name: str) -> Placed | None:
     return simulation.placed(job, wanted(name, None))

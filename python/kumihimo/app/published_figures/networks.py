@@ -35,7 +35,7 @@ def cg_block(_: KernelRates) -> float:
 
 
 def cg_gain(_: KernelRates) -> float:
-    """By the placement that `place` finds."""
+    """Gain by the placement that `place` finds."""
     on = request.network(machine("k-computer"), CG_SHAPE, PartOfMachine(), None, None)
     found = request.PlaceRequest(request.traffic_on(CG, on), on).start()
     while not found.wait(1.0):

@@ -1,5 +1,5 @@
-"""What was published about the experiment. These figures are shown beside the model's; predictions use none but the
-time of broadcast, to which two assumed costs were set (machines/k-computer.toml).
+"""Published figures of the experiment. These figures are shown beside the model's; predictions use none but the time of
+broadcast, to which two assumed costs were set (machines/k-computer.toml).
 
 Source of all: Matsumoto et al., Implementation and evaluation of MPI_Allreduce on the K computer, SACSIS 2012.
 """

@@ -126,8 +126,9 @@ def left(end: float) -> float:
 
 
 def checks_of(effort: ExperimentEffort) -> list[bench.BenchCase]:
-    """What is compared with the golden copy, in this order: one type at every length, the other at those up to 1 MiB,
-    since the golden copy adds element by element and takes its time."""
+    """Cases compared with the golden copy, in this order: one type at every length, the other at those up to 1 MiB,
+    since the golden copy adds element by element and takes its time.
+    """
     sizes = in_order(effort.sizes)
     short = [size for size in sizes if size <= LONGEST_IN_ALL_TYPES]
     long = [size for size in sizes if size > LONGEST_IN_ALL_TYPES]

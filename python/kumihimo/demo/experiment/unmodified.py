@@ -128,7 +128,7 @@ def compare(turns: list[tuple[dict, dict]], what: str) -> dict:
 
 
 def commands(line: list[str], longest: int) -> list[str]:
-    """What a user types for the same."""
+    """Commands that a user types for the same."""
     program = shlex.join(["mpirun", "-n", str(RANKS), *line[line.index(PROGRAM) :][:3]])
     return [
         f"kumihimo record -- {program}",
@@ -166,13 +166,13 @@ def physical_results(log: str) -> list[str]:
 
 
 def longest_of(profile: dict) -> int:
-    """Of the calls that are taken over: the end of their largest class of sizes."""
+    """Longest call that is taken over: the end of the largest class of sizes."""
     taken = (profile["sizes"].get(f"MPI_{name.capitalize()}", []) for name in COLLECTIVES)
     return max((2 * row["bytes_from"] for rows in taken for row in rows), default=0)
 
 
 def tune(longest: int, budget_seconds: int, wisdom: Path) -> dict:
-    """By the command, as a user does it."""
+    """Tunes with the command, as a user does."""
     words = ["tune", *COLLECTIVES, "--ranks", str(RANKS), "--mpi", FAMILY, "--bytes", f"8..{longest}"]
     words += ["--budget", f"{budget_seconds}s", "--output", str(wisdom), "--json"]
     done = child_output.run([sys.executable, "-c", "from kumihimo.cli import main; main()", *words])

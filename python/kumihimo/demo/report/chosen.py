@@ -9,7 +9,7 @@ LONG_BYTES = 64 * 1024  # from here on bandwidth counts
 
 
 def rows(measured: dict) -> list[tuple[str, ...]]:
-    """By length; empty where nothing was chosen."""
+    """Rows by length; empty where nothing was chosen."""
     return [_row(r) for r in sorted(_results(measured), key=lambda r: r["bytes"])]
 
 

@@ -1,5 +1,6 @@
-"""What the page needs besides the schemas of its parts: trees that are trees, and the paper's algorithm beside others
-wherever the page compares them."""
+"""Requirements of the page besides the schemas of its parts: trees that are trees, and the paper's algorithm beside
+others wherever the page compares them.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ def absent_parts(simulated: dict) -> str:
 
 
 def absent_segments(simulated: dict) -> str:
-    """What is said of extensions is said at the declared segment size, beside the paper's algorithm."""
+    """Missing rows: each extension needs one at the declared segment size, beside the paper's algorithm."""
     subject = simulated["subject"]
     of_subject = [
         r for r in simulated["results"] if r["algorithm"] == subject and r["shape"] == simulated["paper_shape"]

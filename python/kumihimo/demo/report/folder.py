@@ -20,7 +20,7 @@ LEFT_OUT = "left-out.json"
 
 @dataclass(frozen=True)
 class Material:
-    """What a page is made of; None is a part that the folder lacks. `left_out`: why, by the name of the part."""
+    """Parts of a page; None is a part that the folder lacks. `left_out`: why, by the name of the part."""
 
     measured: dict | None = None
     simulated: dict | None = None

@@ -8,8 +8,9 @@ from kumihimo.demo.report.style import LIBRARY, Styles
 
 
 def rows(measured: dict, styles: Styles) -> dict[str, list[tuple[int, int] | None]]:
-    """By algorithm and space: how many comparisons, by length and type, found the same bits, and of how many; None
-    where the algorithm does not apply."""
+    """Comparisons by algorithm and space: how many comparisons, by length and type, found the same bits, and of how
+    many; None where the algorithm does not apply.
+    """
     checks = measured.get("checks", [])
     if not totals(measured)[1]:
         return {}

@@ -7,7 +7,7 @@ from kumihimo.demo.report.folder import Material
 
 
 def measured_machine(material: Material) -> list[tuple[str, str]]:
-    """What is known of the machine that measured and of the software, as names and values."""
+    """Facts about the measuring machine and its software, as names and values."""
     measured, simulated = material.measured or {}, material.simulated or {}
     rows: list[tuple[str, str]] = []
     machine = measured.get("machine")

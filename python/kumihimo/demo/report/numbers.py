@@ -102,7 +102,7 @@ def _bitwise(measured: dict) -> list[KeyFigure]:
 
 
 def _undone(measured: dict) -> str:
-    """What the deadline left out, if it did."""
+    """Text about the comparisons that the deadline left out, if any."""
     undone = measured.get("checks_planned", 0) - len(measured.get("checks", []))
     return f"; {undone} more were planned but did not start in time" if undone > 0 else ""
 

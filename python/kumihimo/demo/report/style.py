@@ -51,7 +51,7 @@ class Styles:
 
     @staticmethod
     def bound(points: Sequence[dict] = ()) -> pages.LineSeries:
-        """What nothing can beat."""
+        """Line of the bound that nothing can beat."""
         return pages.LineSeries(BOUND, list(points), **pages.BOUND)
 
 

@@ -20,17 +20,14 @@ def advise(loop: dict) -> str:
     if plain["ratio"] <= NEAR:
         saved = 100 * (1 - 1 / plain["ratio"])
         return f"keep the plain form: the fastest takes {saved:.0f} % less time ({worst['size']})"
-    better = next(form for form in loop["forms"][1:] if is_near(row_of(worst, form["form"])))
-    gain = plain["seconds"] / row_of(worst, better["form"])["seconds"]
+    others = ((form, row_of(worst, form["form"])) for form in loop["forms"][1:])
+    better, seconds = next((form, row["seconds"]) for form, row in others if row and row["ratio"] <= NEAR)
+    gain = plain["seconds"] / seconds
     sentence = f"{better['advice']}: {gain:.1f} times as fast ({worst['size']})"
     if not loop["forms"][0]["vectorised"]:
         reason = loop["forms"][0]["reason"]
         sentence += "; the compiler did not vectorise the plain form" + (f" ({reason})" if reason else "")
     return sentence
-
-
-def is_near(row: dict | None) -> bool:
-    return row is not None and row["ratio"] <= NEAR
 
 
 def row_of(size: dict, form: str) -> dict | None:

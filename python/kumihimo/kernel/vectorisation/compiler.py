@@ -85,7 +85,7 @@ class ReportingCompiler:
 
 @dataclass
 class VectorisationReport:
-    """What the compiler says of one form. `reason`: of the first loop that it did not vectorise."""
+    """Compiler's report on one form. `reason`: that of the first loop that it did not vectorise."""
 
     vectorised: bool = False
     reason: str = ""
@@ -150,8 +150,8 @@ def build(
         for loop, done in tested.items():
             built.reports.update({(loop, form): report for form, report in done.result().items()})
             advance(loop)
-        for done in others:
-            done.result()
+        for other in others:
+            other.result()
     finally:  # by Ctrl-C or an error: nothing goes on
         with ignoring_signals():
             processes.end()
@@ -182,7 +182,7 @@ def compile_reported(
     loop: str,
     folder: Path,
 ) -> dict:
-    """By form, what the compiler says."""
+    """The compiler's reports, by form."""
     source, target = sources / f"{loop}.c", folder / f"{loop}.o"
     if compiler.kind == "clang":
         wanted = [f"-R{kind}=loop-vectorize" for kind in ("pass", "pass-missed", "pass-analysis")]

@@ -19,8 +19,9 @@ LIMIT_SECONDS = 300  # of one loop of one size
 
 
 def bytes_of_sizes(of_caches: tuple[int, int, int], memory: int) -> dict[str, int]:
-    """Of all arrays of a loop: half of the first level, half of the second, four times the last, where the memory that
-    is free allows it."""
+    """Bytes of all arrays of a loop: half of the first level, half of the second, four times the last, where the memory
+    that is free allows it.
+    """
     first, second, last = of_caches
     return dict(zip(SIZES, (first // 2, second // 2, min(max(4 * last, 64 * 2**20), memory // 8))))
 
@@ -73,7 +74,7 @@ def without_crashes(compiler: ReportingCompiler, built: Built, loop: str, words:
 
 
 def run(compiler: ReportingCompiler, built: Built, loop: str, words: list[str]) -> dict:
-    """What the driver says of one loop. Crashed: its process did not end well."""
+    """Output of the driver for one loop. Crashed: its process did not end well."""
     at, result = f"loop {loop}", None
     deadline = time.monotonic() + LIMIT_SECONDS
     process = children.start([str(built.driver), *words], stdout=subprocess.PIPE)

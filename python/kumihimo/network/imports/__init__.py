@@ -20,7 +20,7 @@ WHAT = "the file to import"
 
 @dataclass
 class ImportedNetwork:
-    """What a file says: the lines of [topology], and numbers by section and key, as a machine file writes values."""
+    """Content of a file: the lines of [topology], and numbers by section and key, as a machine file writes values."""
 
     topology: list[str]
     summary: str
@@ -31,7 +31,7 @@ class ImportedNetwork:
 
 
 def read(path: Path) -> ImportedNetwork:
-    """By the kind of file, which its name or its first element tells."""
+    """Reads a file by its kind, which its name or its first element tells."""
     from kumihimo.network.imports import hwloc, simgrid, slurm, slurm_yaml
 
     source = odd_bytes.printable(path.name)
@@ -91,7 +91,9 @@ def _one_line(text: str) -> str:
 
 
 def _numbers(network: ImportedNetwork, like: _machine.Machine, source: str) -> str:
-    """What the file does not give is the other machine's, and so assumed; but for the engine of another network."""
+    """Numbers of the other machine that the file lacks, and which are so assumed; but for the engine of another
+    network.
+    """
     of_like = r'\b(?:published|measured|fitted|assumed) = "'
     begin = f"assumed = {toml_text(f'as {like.name}: ')[:-1]}"
     text = re.sub(of_like, lambda _: begin, like.numbers_to_toml())

@@ -43,7 +43,7 @@ ADVICE = "write one with lstopo --of xml"
 
 @dataclass
 class HwlocNode:
-    """What the file says of one node."""
+    """Content of the file about one node."""
 
     version: str
     parts: list[tuple[str, int, list[int]]] = field(default_factory=list)  # kind, bytes of a cache, units
@@ -61,7 +61,7 @@ class HwlocNode:
 
 
 def read_node(root: XmlElement) -> HwlocNode:
-    """Of the element <topology>."""
+    """Reads the element <topology>."""
     if root.tag != "topology":
         raise root.value.wrong("the file must be a <topology> of hwloc", f"<{root.tag}>", ADVICE)
     version = root.get("version", "1").partition(".")[0]

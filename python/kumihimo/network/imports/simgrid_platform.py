@@ -1,4 +1,4 @@
-"""What a SimGrid platform has: zones and flat clusters, hosts and routers, links, and routes as they are written."""
+"""Parts of a SimGrid platform: zones and flat clusters, hosts and routers, links, and routes as they are written."""
 
 from __future__ import annotations
 

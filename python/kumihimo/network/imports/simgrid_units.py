@@ -44,7 +44,7 @@ ATTRIBUTES = {
 
 
 def check_attributes(root: XmlElement) -> None:
-    """Of all elements that are read."""
+    """Checks the attributes of all elements that are read."""
     for element in root.iter():
         if element.tag in ATTRIBUTES:
             element.value.fields(f"<{element.tag}>", ATTRIBUTES[element.tag])
@@ -88,7 +88,7 @@ def remarks_on(latencies: Iterable[float]) -> list[str]:
 
 
 def counts(element: XmlElement, key: str, text: str) -> list[int]:
-    """Of a part of an attribute."""
+    """Numbers in a part of an attribute."""
     found = []
     for word in text.split(","):
         if re.fullmatch(r"[0-9]{1,9}", word.strip()) is None or int(word) < 1:

@@ -41,7 +41,7 @@ class TopologyRows:
         self.shortest: dict[tuple[str, str], dict[str, tuple[int, list[str], bool]]] = {}  # of a zone's element
 
     def _element(self, zone: Zone, point: str) -> str:
-        """Of the zone's elements the one that is the point, or has it."""
+        """Element of the zone that is the point, or has it."""
         path = self.p.path(point)
         at = path.index(zone.name)
         return point if at == 0 else path[at - 1]
@@ -77,7 +77,7 @@ class TopologyRows:
         return whole
 
     def _shortest(self, zone: Zone, src: str) -> dict[str, tuple[int, list[str], bool]]:
-        """Of each element that can be reached the links, the way, whether others are as short; by links, as SimGrid."""
+        """For each reachable element: the links, the way, and whether others are as short; by links, as SimGrid."""
         known = self.shortest.get((zone.name, src))
         if known is not None:
             return known
@@ -122,7 +122,7 @@ class TopologyRows:
         return self.p.zones[next(name for name in self.p.path(src) if name in theirs)]
 
     def _ways(self, element: str, gateway: str, leaving: bool) -> list[Way]:
-        """Of all hosts of an element to a point in it, or from there."""
+        """Ways of all hosts of an element to a point in it, or from there."""
         if element in self.p.places:
             return [Way(self.p.number[element], self.p.number[element], [])] if element in self.p.number else []
         zone, moves = self.p.zones[element], "a" if leaving else "b"

@@ -245,7 +245,7 @@ def _circle(switches: list[Switch], by_name: dict[str, Switch]) -> list[str]:
 
 
 def _nodes_below(order: list[Switch]) -> dict[str, int]:
-    """Of each switch, each node once."""
+    """Number of nodes below each switch, each node once."""
     leaves = [s for s in order if s.nodes]
     bit = {s.name: 1 << i for i, s in enumerate(leaves)}
     of_switch: dict[str, int] = {}

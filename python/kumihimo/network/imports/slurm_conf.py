@@ -37,7 +37,7 @@ class ConfReader:
     open: list[str] = field(default_factory=list)
 
     def lines(self, text: str, source: str) -> Iterator[tuple[str, Value]]:
-        """Of each line the key that says its kind, and all its values by key."""
+        """Kind of each line, and all its values by key."""
         self.open.append(source)
         for number, line in logical_lines(text):
             where = f"{source}:{number}"

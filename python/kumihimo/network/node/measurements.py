@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from kumihimo import _node
@@ -68,7 +69,7 @@ def measured_stream(asked: NodeMeasurement, array_bytes: int, peak: Peak) -> dic
     rows = []
     for threads in asked.threads:
         asked.advance(f"stream, {quantities.counted(threads, 'thread')}")
-        found = asked.do(lambda threads=threads: _node.measure_stream(array_bytes, threads, asked.rounds))
+        found = asked.do(partial(_node.measure_stream, array_bytes, threads, asked.rounds))
         for stores, samples in (("usual", found.cached), ("non-temporal", found.streamed)):
             for kernel, arrays, seconds in zip(_node.STREAM_KERNELS, _node.STREAM_ARRAYS, samples):
                 if not seconds:
@@ -115,12 +116,12 @@ def measured_dgemm(asked: NodeMeasurement, rows: int, gemm: _node.Gemm | None, m
     results = []
     for threads in asked.threads:
         asked.advance(f"dgemm, {quantities.counted(threads, 'thread')}")
-        peak = asked.do(lambda threads=threads: _node.measure_peak(threads, asked.rounds))
+        peak = asked.do(partial(_node.measure_peak, threads, asked.rounds))
         row = {"threads": threads, "fma_gflops": statistics(peak.gflops)}
         if core.value:
             row["theoretical_gflops"] = core.value * threads
         if gemm and (gemm.sets_threads or threads == max(asked.threads)):
-            seconds = asked.do(lambda threads=threads: gemm.measure(rows, threads, asked.rounds))
+            seconds = asked.do(partial(gemm.measure, rows, threads, asked.rounds))
             row["dgemm_gflops"] = statistics([2 * rows**3 / each * 1e-9 for each in seconds])
         results.append({**row, "instructions": peak.instructions})
     return {
@@ -185,8 +186,9 @@ def hpcg(asked: NodeMeasurement, grid: tuple[int, int, int], ordering: str, seco
 
 
 def measured_hpcg(asked: NodeMeasurement, grid: tuple[int, int, int], ordering: str, seconds: float) -> dict:
-    """By the rules: the reference says how far to reduce the residual; then sets of iterations, by turns on the numbers
-    of threads."""
+    """HPCG by its rules: the reference run sets the residual to reach; then sets of iterations follow, by turns on the
+    numbers of threads.
+    """
     most = max(asked.threads)
     asked.advance("hpcg, reference")
     run = asked.do(lambda: _node.Hpcg.make(*grid, most))
@@ -204,7 +206,7 @@ def measured_hpcg(asked: NodeMeasurement, grid: tuple[int, int, int], ordering: 
     ends = time.monotonic() + seconds * len(asked.threads)
     while min(map(len, sets.values())) < LEAST_SETS or time.monotonic() < ends:
         for threads in asked.threads:
-            sets[threads].append(asked.do(lambda threads=threads: run.run_set(threads)))
+            sets[threads].append(asked.do(partial(run.run_set, threads)))
     reductions = [done.reduction for each in sets.values() for done in each]
     variance = _node.hpcg_variance(reductions)
     results = [hpcg_row(run, threads, done) for threads, done in sets.items()]

@@ -1,4 +1,4 @@
-"""What this node could do at most: its memory by the tables of its firmware, its arithmetic by its processors' data."""
+"""Upper bounds of this node: its memory by the tables of its firmware, its arithmetic by its processors' data."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def memory_peak_of(table: bytes) -> Peak:
 
 
 def entries(table: bytes) -> Iterator[tuple[bytes, list[str]]]:
-    """Of memory devices: the formatted part and the texts."""
+    """Entries of memory devices: the formatted part and the texts."""
     at = 0
     while at + 4 <= len(table):
         kind, length = table[at], table[at + 1]
@@ -79,8 +79,8 @@ def core_peak(cpuinfo: str | None = None, frequencies: Path = Path("/sys/devices
     """GFLOPS of one core: frequency x operations of a cycle."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace") if cpuinfo is None else cpuinfo
     field = {m[1].strip(): m[2].strip() for m in re.finditer(r"^([^:\n]+):(.*)$", text.split("\n\n")[0], re.MULTILINE)}
-    numbers = [int(field.get(name, "0") or 0) for name in ("cpu family", "model")]
-    each = _node.flops_per_cycle(field.get("vendor_id", ""), *numbers, field.get("flags", ""))
+    family, model = (int(field.get(name, "0") or 0) for name in ("cpu family", "model"))
+    each = _node.flops_per_cycle(field.get("vendor_id", ""), family, model, field.get("flags", ""))
     if each == 0:
         return Peak(None, "not known: operations per cycle of this processor; give --peak-gflops")
     try:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kumihimo import _machine, _packet, _placement
+from kumihimo import _goal, _machine, _packet, _placement
 from kumihimo.network.placement import Placed
 from kumihimo.predict.background.spec import Spec
 from kumihimo.text.errors import wrong_value
@@ -21,7 +21,7 @@ class OtherJob:
     """A background job and its nodes. Of a recorded one: a node for each rank."""
 
     spec: Spec
-    graphs: object
+    graphs: _goal.Graphs | None
     nodes: list[int]
 
 
@@ -67,9 +67,11 @@ class Allocator:
                 raise wrong_value("background jobs must have nodes that are left free", f"{-left} too many")
 
     @staticmethod
-    def number(spec: Spec, graphs: object, free: int) -> int:
-        """Of nodes."""
-        return graphs.ranks if spec.share is None else int(spec.share * free + 1e-9)
+    def number(spec: Spec, graphs: _goal.Graphs | None, free: int) -> int:
+        """Number of nodes: its share, or those of a recorded job."""
+        if spec.share is not None:
+            return int(spec.share * free + 1e-9)
+        return graphs.ranks if graphs else 0
 
     def _watched(self, nodes: Sequence[int]) -> list[int]:
         """The first of these that have room."""
@@ -111,8 +113,8 @@ class Allocator:
         return placed, others
 
 
-def parts_of(nodes: list[int], graphs: object) -> list[list[int]]:
-    """Of a recorded job: as many copies as fit."""
+def parts_of(nodes: list[int], graphs: _goal.Graphs | None) -> list[list[int]]:
+    """Nodes of each copy of a recorded job: as many copies as fit."""
     if graphs is None:
         return [nodes]
     return [nodes[at : at + graphs.ranks] for at in range(0, len(nodes) - graphs.ranks + 1, graphs.ranks)]

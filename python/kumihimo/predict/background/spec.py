@@ -4,8 +4,10 @@ goal:FILE,share=50%."""
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from kumihimo import _goal
 from kumihimo.text import files
@@ -32,7 +34,7 @@ class Spec:
     spread: str = "scattered"
 
     def graphs(self) -> _goal.Graphs | None:
-        """Of the file."""
+        """Graphs of the file."""
         if self.kind != GOAL:
             return None
         return _goal.read(files.read_bytes(Path(self.file), "the GOAL file of --background", LARGEST_FILE), self.file)
@@ -91,7 +93,7 @@ def spread(text: str) -> str:
     return text
 
 
-VALUES = {
+VALUES: dict[str, Callable[[str], Any]] = {
     "share": lambda text: percent("share", text),
     "load": lambda text: percent("load", text),
     "bytes": size,

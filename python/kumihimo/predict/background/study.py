@@ -30,7 +30,7 @@ Simulate = Callable[[object, str, int], tuple[dict, dict]]  # a case, spread and
 
 
 def beside(found: _predict.Prediction) -> dict:
-    """What a prediction beside other jobs tells of them."""
+    """Members of a prediction about the jobs beside it."""
     return {"start_seconds": found.start_seconds, "background": found.background}
 
 

@@ -70,7 +70,7 @@ def splits_of(cases: Sequence[TimedCase], asked: str | None) -> list[ScaleSplit]
     known = sorted({case.cells["nodes"] for case in cases})
     if asked is None:
         return [ScaleSplit(a, b) for a, b in zip(known, known[1:])]
-    found = []
+    found: list[ScaleSplit] = []
     for word in asked.split(","):
         match = re.fullmatch(r"([0-9]{1,9}):([0-9]{1,9})", word.strip())
         split = match and ScaleSplit(int(match[1]), int(match[2]))
@@ -123,11 +123,11 @@ def validate(
 
 def nearest(tried: Sequence[JudgedFit]) -> CostForm | None:
     """The form of the lowest loss in the mean over splits. One with more numbers must be clearly lower."""
-    losses: dict[CostForm, list[float]] = {}
+    losses: dict[CostForm | None, list[float]] = {}
     for each in tried:
         losses.setdefault(each.form, []).append(each.loss)
     means = {form: statistics.fmean(found) for form, found in losses.items()}
-    by_size = sorted(means, key=lambda form: len(form.keys))
+    by_size = sorted(means, key=lambda form: len(form.keys) if form else 0)
     return next((form for form in by_size if means[form] <= CLEARLY * min(means.values()) + NOTHING), None)
 
 
@@ -150,7 +150,7 @@ def error_rows(found: ScaleValidation) -> list[ErrorRow]:
 
 
 def coverage_on_largest(found: ScaleValidation) -> tuple[int, int] | None:
-    """Of the intervals that the smaller splits give, on the largest one. None: there is one split only."""
+    """Coverage of the largest split by the intervals that the smaller ones give. None: there is one split only."""
     if len(found.judged) < 2:
         return None
     largest = max(found.judged, key=lambda each: each.split.judged)

@@ -39,7 +39,7 @@ class TimedCase:
 
     @property
     def curve(self) -> tuple:
-        """What it shares with the same algorithm at other sizes."""
+        """Members that it shares with the same algorithm at other sizes."""
         return tuple((name, value) for name, value in self.values.items() if name not in ("bytes", "type"))
 
     def as_point(self, seconds: float) -> dict:
@@ -81,8 +81,9 @@ def read(path: Path) -> list[TimedCase]:
 
 
 def of_state(cases: list[TimedCase], state: str, states: Sequence[str]) -> list[TimedCase]:
-    """Those that were measured with this state of the software, where the file says with which. `states`: what the
-    machine file names; one without any takes the times of one state, whatever its name."""
+    """Cases that were measured with this state of the software, where the file says with which. `states`: what the
+    machine file names; one without any takes the times of one state, whatever its name.
+    """
     known = dict.fromkeys(case.cells["software"] for case in cases if "software" in case.cells)
     if not known or (not states and state == BASE and len(known) == 1):
         return cases

@@ -175,7 +175,7 @@ class FileOnTrial:
         return residuals
 
     def untold(self, chosen: Sequence[FittedNumber]) -> dict[int, list[int]]:
-        """Of `chosen`, those that the times do not tell where the file has them."""
+        """Numbers of `chosen` that the times do not determine at the file's values."""
         residuals = self.residuals_of(chosen)
         start = residuals([0.0] * len(chosen))
         if start is None:
@@ -218,8 +218,9 @@ def intervals(
     fit: Sequence[TimedCase],
     residuals: Callable,
 ) -> tuple[list[Fitted], list[str]]:
-    """Of CONFIDENCE, by the derivatives at the minimum, and by profiles where the numbers are hardly told apart there.
-    The residuals of a curve may have a common cause. Raises Untold."""
+    """Intervals of CONFIDENCE, by the derivatives at the minimum, and by profiles where the numbers are hardly told
+    apart there. The residuals of a curve may have a common cause. Raises Untold.
+    """
     untold = least_squares.dependent(solution.jacobian, NO_EFFECT)
     if untold:
         raise Untold(untold)

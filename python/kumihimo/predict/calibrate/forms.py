@@ -55,8 +55,9 @@ def line_of(text: str, key: str) -> tuple[int, int] | None:
 
 
 def candidates(text: str) -> list[CostForm]:
-    """Those that the machine file can have, the one that it has first. None: it has keys that no form has together, so
-    that each form would lose a number."""
+    """Forms that the machine file can have, its present one first. None: it has keys that no form has together, so that
+    each form would lose a number.
+    """
     known = [form for form in FORMS if line_of(text, form.needs)]
     present = {key for key in KEYS if line_of(text, key)}
     if present not in (set(form.keys) for form in known):
@@ -76,8 +77,9 @@ def applied(text: str, form: CostForm, others: Sequence[str] = KEYS) -> str:
     """The machine file with this form: its keys, with the file's values where it has them, and none of `others`."""
     text = without(text, [key for key in others if key not in form.keys])
     for key, value in reversed(form.adds):
-        if not line_of(text, key):
-            after = line_of(text, form.needs)[1]
+        needed = line_of(text, form.needs)
+        if needed and not line_of(text, key):
+            after = needed[1]
             text = f'{text[:after]}{key} = {{ value = "{value}", assumed = "{ON_TRIAL}" }}\n{text[after:]}'
     return text
 

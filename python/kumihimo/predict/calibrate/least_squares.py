@@ -56,7 +56,7 @@ def minimum(
 
 
 def jacobian(residuals: Callable[[Vector], Vector | None], at: Vector, now: Vector) -> Matrix:
-    """By differences to one side, and to the other one where a parameter is at the end of its range."""
+    """Derivatives by differences to one side, and to the other one where a parameter is at the end of its range."""
     columns = []
     for i in range(len(at)):
         for step in (STEP, -STEP):
@@ -82,7 +82,7 @@ def damped(normal: Matrix, damping: float) -> Matrix:
 
 
 def solve(matrix: Matrix, right: Vector) -> Vector | None:
-    """By elimination with pivots; None where the matrix is singular."""
+    """Solves by elimination with pivots; None where the matrix is singular."""
     n = len(right)
     rows = [[*row, b] for row, b in zip(matrix, right)]
     for i in range(n):
@@ -100,7 +100,7 @@ def solve(matrix: Matrix, right: Vector) -> Vector | None:
 
 
 def inverse(matrix: Matrix) -> Matrix:
-    """Of a symmetric matrix that is not singular."""
+    """Inverse of a symmetric matrix that is not singular."""
     n = len(matrix)
     return [solve(matrix, [float(i == j) for j in range(n)]) for i in range(n)]
 

@@ -57,7 +57,7 @@ def _decimal(value: float, digits: int) -> str:
 
 
 def read(told: Mapping, state: str = "") -> dict[str, FittedNumber]:
-    """By key, of the parsed machine file with this state of its software."""
+    """Numbers of the parsed machine file with this state of its software, by key."""
     found = {}
     for section in SECTIONS:
         of_state = told.get("software", {}).get(state, {}) if state else {}
@@ -71,7 +71,9 @@ def read(told: Mapping, state: str = "") -> dict[str, FittedNumber]:
 
 
 def _number(section: str, key: str, entry: object, state: str) -> FittedNumber | None:
-    value = entry.get("value") if isinstance(entry, Mapping) else None
+    if not isinstance(entry, Mapping):
+        return None
+    value = entry.get("value")
     match = VALUE.fullmatch(value) if isinstance(value, str) else None
     if not match or match[2] not in UNITS:
         return None
@@ -81,7 +83,7 @@ def _number(section: str, key: str, entry: object, state: str) -> FittedNumber |
 
 
 def named(numbers: Mapping[str, FittedNumber], wanted: Iterable[str]) -> list[FittedNumber]:
-    """Those that the user names, `message_cost` or `software.message_cost`, each once."""
+    """Numbers that the user names, `message_cost` or `software.message_cost`, each once."""
     found = {}
     for word in wanted:
         key = word.split(".")[-1]
@@ -129,6 +131,6 @@ def in_state(text: str, number: FittedNumber, state: str) -> tuple[str, FittedNu
     for table in dict.fromkeys((table_of("software", state), moved.table)):
         if not re.search(rf"^\[{re.escape(table)}\]", text, re.MULTILINE):
             text = f"{text.rstrip()}\n\n[{table}]\n"
-    header = re.search(rf"^\[{re.escape(moved.table)}\][^\n]*\n", text, re.MULTILINE)
+    (end,) = (header.end() for header in re.finditer(rf"^\[{re.escape(moved.table)}\][^\n]*\n", text, re.MULTILINE))
     entry = f'{number.key} = {{ value = "{number.text(number.value)}", assumed = "as in [{number.section}]" }}\n'
-    return f"{text[: header.end()]}{entry}{text[header.end() :]}", moved
+    return f"{text[:end]}{entry}{text[end:]}", moved

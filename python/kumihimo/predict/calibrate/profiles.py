@@ -75,4 +75,6 @@ def others_fitted(
         return None
     at = all_of(least_squares.minimum(of_others, others).parameters)
     now = residuals(at)
+    if now is None:
+        return None
     return LeastSquaresSolution(at, now, least_squares.jacobian(residuals, at, now))

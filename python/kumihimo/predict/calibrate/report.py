@@ -92,8 +92,9 @@ def span(cases: Sequence[TimedCase]) -> str:
 
 
 class CalibrationReport:
-    """Of a calibration; `kept` are the cases of validation. `judged`: the cross-validation by scale. `daily`,
-    `repeated`: see days.spread."""
+    """Report of a calibration; `kept` are the cases of validation. `judged`: the cross-validation by scale. `daily`,
+    `repeated`: see days.spread.
+    """
 
     def __init__(
         self,
@@ -129,7 +130,7 @@ class CalibrationReport:
 
     @property
     def nodes(self) -> tuple[int, int]:
-        """Of the jobs that were measured."""
+        """Fewest and most nodes of the measured jobs."""
         each = [case.cells["nodes"] for case in self.cases]
         return min(each), max(each)
 
@@ -143,7 +144,7 @@ class CalibrationReport:
         return f"kumihimo machine calibrate: {len(self.judged_times)} times of {file}, {how}: {splits}"
 
     def rows_by_scale(self) -> list[list[str]]:
-        """Of each form that was tried, and of the one taken on all splits."""
+        """A row for each form that was tried, and rows of the one taken, on all splits."""
         shown = [each for each in self.by_scale.tried if each.form != self.by_scale.chosen]
         rows = []
         for each in (*shown, *self.by_scale.judged):
@@ -166,7 +167,7 @@ class CalibrationReport:
         return lines
 
     def rows_by_class(self) -> list[list[str]]:
-        """Of all judged times, with the interval of a class that has one."""
+        """Rows of all judged times, with the interval of a class that has one."""
         rows = []
         for algorithms, lengths in sorted({(each.algorithms, each.lengths) for each in self.judged_times}):
             logs = [e.log for e in self.judged_times if (e.algorithms, e.lengths) == (algorithms, lengths)]
@@ -215,7 +216,7 @@ class CalibrationReport:
         return lines
 
     def judged_choices(self) -> dict[str, dict]:
-        """Of choices that were said to be sure, and of all others."""
+        """Results of the choices that were called sure, and of all others."""
         found = {}
         for title, is_sure in ((f"said at {share_text(chances.SURE)} or more", True), ("said at less", False)):
             of = [each for each in self.choices if (each.chance >= chances.SURE) == is_sure]
@@ -226,7 +227,7 @@ class CalibrationReport:
         return found
 
     def rows_by(self, title: Callable[[TimedCase], str]) -> list[list[str]]:
-        """Of the validation."""
+        """Rows of the validation."""
         return [row(name, found) for name, found in by(*self.parts["validation"], title).items()]
 
     def worst(self, most: int) -> list[str]:

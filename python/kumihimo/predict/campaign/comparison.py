@@ -23,7 +23,7 @@ def with_measured(points: Sequence[dict], measured: Sequence[dict]) -> list[dict
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of the points that have both times. Errors are factors: 1.1 is 10 % too long, or too short."""
+    """Agreement of the points that have both times. Errors are factors: 1.1 is 10 % too long, or too short."""
 
     points: int
     median: float
@@ -82,7 +82,7 @@ def ranking(points: Sequence[dict], name: str, others: Sequence[str]) -> Ranking
 def errors_text(agreed: Agreement) -> list[str]:
     """Median error, that of nine of ten, the worst ratio and its point, as people read them."""
     shares = [f"{100 * (factor - 1):.1f} %" for factor in (agreed.median, agreed.ninth_decile)]
-    return [*shares, f"{agreed.worst_ratio:.2f}", str(agreed.worst["place"])]
+    return [*shares, f"{agreed.worst_ratio:.2f}", str(agreed.worst["place"]) if agreed.worst else ""]
 
 
 def has_ratio(point: dict) -> bool:

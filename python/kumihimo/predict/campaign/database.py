@@ -106,7 +106,7 @@ class Database:
 
     @contextlib.contextmanager
     def _understood(self) -> Iterator[None]:
-        """What SQLite refuses, as one sentence."""
+        """Turns an error of SQLite into one sentence."""
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -252,7 +252,7 @@ class Database:
                 db.execute(f"INSERT OR REPLACE INTO results VALUES ({marks})", [row[name] for name in RESULTS])
 
     def rows(self, table: str = "points") -> list[dict]:
-        """Of `points`, without the whole results, or of `measured`; none where there is no such table."""
+        """Rows of `points`, without the whole results, or of `measured`; none where there is no such table."""
         with self._understood():
             names = [row[1] for row in self.db.execute(f"PRAGMA table_info({table})") if row[1] != "result"]
             if not names:
@@ -313,5 +313,5 @@ def quoted(name: str) -> str:
 
 
 def stored(value: object) -> object:
-    """Of an option that takes several values: with spaces between them."""
+    """The value as the database has it: several values of an option are joined by spaces."""
     return " ".join(value) if isinstance(value, tuple) else value

@@ -219,7 +219,7 @@ def own_value(name: str, value: object) -> object:
 
 
 def is_value(value: object) -> bool:
-    """What the database can hold."""
+    """Whether the database can hold the value."""
     is_number = isinstance(value, (int, float)) and abs(value) < 2**63  # which not-a-number is not
     return is_number or isinstance(value, str)
 

@@ -23,7 +23,7 @@ MOST_SHOWN = 40  # characters of a value in an error
 
 
 def rounded(number: float, digits: int = 0) -> float:
-    """Of a whole number Python computes ten to the power of the digits, however many."""
+    """Rounds, with a limit on the digits: for a whole number Python computes ten to their power."""
     if abs(digits) > MOST_DIGITS:
         raise ValueError(f"round takes at most {MOST_DIGITS} digits, not {digits}")
     return round(number, digits) if digits else round(number)
@@ -104,9 +104,10 @@ class CampaignExpression:
         return int(found) if isinstance(found, float) and found.is_integer() else found
 
 
-def is_short(spec: ast.JoinedStr) -> bool:
+def is_short(spec: ast.expr) -> bool:
     """A format that makes no text of many characters: f'{n:03}'."""
-    return all(isinstance(each, ast.Constant) and not re.search(r"\d{3}", each.value) for each in spec.values)
+    texts = [each.value if isinstance(each, ast.Constant) else None for each in getattr(spec, "values", [None])]
+    return all(isinstance(each, str) and not re.search(r"\d{3}", each) for each in texts)
 
 
 class _Bounded(ast.NodeTransformer):

@@ -40,8 +40,9 @@ def read(campaign: Campaign) -> list[dict]:
 
 
 def rows_of(told: Mapping, folder: Path, known: Collection[str], what: str) -> Iterator[tuple[int, dict, dict]]:
-    """Of each row that is taken the line of the CSV file, its cells, and our values. `known`: the names that our values
-    may have, beside the measured ones; `what` they are, for errors."""
+    """The line of the CSV file, the cells and our values of each row that is taken. `known`: the names that our values
+    may have, beside the measured ones; `what` they are, for errors.
+    """
     check_keys(told, KEYS, "[measured]")
     if not isinstance(told.get("file"), str):
         raise missing("the file of [measured]", 'add file = "measured.csv"')

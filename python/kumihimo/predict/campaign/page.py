@@ -46,8 +46,7 @@ def is_number(points: Sequence[dict], name: str) -> bool:
 
 
 def choice(points: Sequence[dict], names: Sequence[str]) -> dict[str, str]:
-    """What the page shows first, of independent parameters: that along x, that of the curves, that of the charts.
-    Empty: none."""
+    """Independent parameters that the page shows first: along x, of the curves, and of the charts. Empty: none."""
     numbers = [name for name in varying(points) if is_number(points, name)]
     along = [name for name in numbers if name in names] or numbers
     x = next((name for name in FIRST if name in along), along[0] if along else "")
@@ -99,8 +98,8 @@ def within(point: dict) -> str:
 
 
 def interval_text(point: dict) -> str:
-    ends = point.get("interval_low"), point.get("interval_high")
-    return "" if None in ends else " to ".join(map(seconds_text, ends))
+    low, high = point.get("interval_low"), point.get("interval_high")
+    return "" if low is None or high is None else f"{seconds_text(low)} to {seconds_text(high)}"
 
 
 CURVES_LEAD = """Choose what runs along x, what tells curves apart, and what gets a chart for each value. Point at a

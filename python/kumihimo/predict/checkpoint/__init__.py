@@ -1,1 +1,1 @@
-"""What checkpoints and failures cost a long program (ADR 45)."""
+"""Cost of checkpoints and failures to a long program (ADR 45)."""

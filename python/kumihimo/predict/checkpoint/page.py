@@ -19,7 +19,7 @@ CURVES = (
 
 
 def shares(of: model.ExpectedRun) -> dict[str, float]:
-    """Of the expected time."""
+    """Shares of the expected time."""
     return {
         "efficiency": of.efficiency,
         "checkpoints": of.checkpoints / of.seconds,

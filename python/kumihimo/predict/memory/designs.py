@@ -29,7 +29,7 @@ STATE = 65
 
 @dataclass(frozen=True)
 class PatternOfRank:
-    """What the process with most peers receives."""
+    """Messages that the process with most peers receives."""
 
     ranks: int
     peers: int  # that send to it
@@ -71,7 +71,7 @@ def state(pattern: PatternOfRank) -> int:
 
 
 def library(pattern: PatternOfRank) -> int:
-    """Of libfabric over TCP."""
+    """Memory of libfabric over TCP."""
     return (ADDRESS + CONNECTION) * pattern.peers
 
 

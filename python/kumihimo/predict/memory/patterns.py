@@ -32,7 +32,7 @@ def by_name(name: str, ranks: int, messages: int) -> PatternOfRank:
 
 
 def of_file(path: Path) -> PatternOfRank:
-    """Of the rank to which most others send, of lines of sender, receiver, bytes and messages."""
+    """Pattern of the rank to which most others send, from lines of sender, receiver, bytes and messages."""
     traffic = _traffic.parse_traffic(files.read_text(path, "the traffic"), str(path))
     peers: Counter[int] = Counter()
     busy: Counter[int] = Counter()

@@ -17,7 +17,7 @@ values."""
 def of_links(machine: _machine.Machine, utilisation: Sequence[Sequence[float]], bin_seconds: float) -> pages.HeatMap:
     """`utilisation`: by the number of the link, by bin; share of the bin in which the link carries packets. Links that
     carry nothing are left out."""
-    named = {}
+    named: dict[str, list[tuple[str, Sequence[float]]]] = {}
     for number, _, _, link_class in machine.links:
         if number < len(utilisation) and any(utilisation[number]):
             name = machine.link_name(number)

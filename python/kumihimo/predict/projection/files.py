@@ -277,7 +277,7 @@ def to_toml(of: Scaling) -> str:
 
 
 def past_machines() -> list[PastMachine]:
-    """Those of the package, by year."""
+    """Past machines of the package, by year."""
     content, where = find(HISTORY, HISTORY, "--scaling")
     found = []
     for number, each in enumerate(content.get("machine", []), 1):

@@ -13,7 +13,7 @@ from kumihimo.text import files
 from kumihimo.text.documents import read_toml
 from kumihimo.text.errors import wrong_value
 
-UNITS = {"s": (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0))}
+UNITS: dict[str, tuple[tuple[str, float], ...]] = {"s": (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0))}
 for _base in ("B", "B/s", "flop/s"):
     _prefixes = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))
     UNITS[_base] = tuple((prefix + _base, factor) for prefix, factor in _prefixes)

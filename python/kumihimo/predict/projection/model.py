@@ -33,7 +33,7 @@ class AssumedValues:
 
 @dataclass(frozen=True)
 class Limits:
-    """Of a machine: W, racks and USD; None: no limit."""
+    """Limits of a machine: W, racks and USD; None: no limit."""
 
     power: float | None = None
     racks: float | None = None
@@ -127,5 +127,5 @@ def machine(of: NodeClass, by: AssumedValues, year: float, model: str, limits: L
         most["racks"] = limits.racks * of.nodes_per_rack
     if limits.cost is not None and by.cost is not None:
         most["cost"] = limits.cost / by.cost
-    limit = min(most, key=most.get)
+    limit = min(most, key=lambda name: most[name])
     return ProjectedMachine(one, int(most[limit]), limit)

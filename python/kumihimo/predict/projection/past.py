@@ -57,7 +57,7 @@ class Hindcast:
 
 
 def t_quantile(degrees: int) -> float:
-    """Of Student's distribution, 95 % one-sided (Cornish and Fisher's expansion; 0.5 % off from 4 degrees on)."""
+    """Quantile of Student's distribution, 95 % one-sided (Cornish and Fisher's expansion; 0.5 % off from 4 degrees)."""
     z = 1.6449
     return (
         z
@@ -68,7 +68,7 @@ def t_quantile(degrees: int) -> float:
 
 
 def trend(points: Sequence[tuple[float, float]]) -> Trend:
-    """Of (year, value)."""
+    """Trend of (year, value)."""
     n = len(points)
     years = [year for year, _ in points]
     middle = sum(years) / n
@@ -85,12 +85,12 @@ def trend(points: Sequence[tuple[float, float]]) -> Trend:
 
 
 def end_of(year: float) -> float:
-    """Of a whole year: with its lists of June and November."""
+    """End of a whole year: with its lists of June and November."""
     return year + 0.99 if year == int(year) else year
 
 
 def trend_until(year: float, what: str) -> Trend | None:
-    """Of `what` per watt (PastMachine.per_watt) in the WINDOW before a time; None: too few machines tell it."""
+    """Trend of `what` per watt (PastMachine.per_watt) in the WINDOW before a time; None: too few machines tell it."""
     points = [
         (each.year, value)
         for each in past_machines()
@@ -136,7 +136,7 @@ def scaling(year: float) -> Scaling:
 
 
 def hindcasts(horizon: int) -> list[Hindcast]:
-    """Of all machines with a trend so many years before."""
+    """Hindcasts of all machines with a trend so many years before."""
     found = []
     for each in past_machines():
         line = trend_until(each.year - horizon, "peak")
@@ -147,7 +147,7 @@ def hindcasts(horizon: int) -> list[Hindcast]:
 
 @dataclass(frozen=True)
 class HindcastError:
-    """By what factor, up or down, projections of so many years were off."""
+    """Factor, up or down, by which projections of so many years were off."""
 
     horizon: int
     machines: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kumihimo.predict.projection import model
 from kumihimo.predict.projection.files import GROWTHS, SHARES, NodeClass, Scaling
@@ -16,7 +17,7 @@ EDGE = 1.6449  # standard deviations from the middle to these
 
 @dataclass(frozen=True)
 class ProjectedBand:
-    """Of a year: the machine by the values of the files, and the peaks that hold nine of ten draws."""
+    """Projection of a year: the machine by the values of the files, and the peaks that hold nine of ten draws."""
 
     middle: ProjectedMachine
     low: float
@@ -40,13 +41,17 @@ def names(of: NodeClass) -> list[str]:
     return [*GROWTHS, *(model.share_name(each) for each in SHARES), *(["cost"] if of.cost else []), "luck"]
 
 
+def _of_name(z: Mapping[str, float], name: str) -> float:
+    return z.get(name, 0.0)
+
+
 def draws(of: NodeClass, by: Scaling, samples: int, seed: int) -> list[model.AssumedValues]:
     """Shares that leave no rest are drawn again."""
     source = random.Random(seed)
     found: list[model.AssumedValues] = []
     while len(found) < samples:
         z = {name: source.gauss(0.0, 1.0) for name in names(of)}
-        numbers = model.drawn(of, by, lambda name, z=z: z.get(name, 0.0))
+        numbers = model.drawn(of, by, partial(_of_name, z))
         if sum(numbers.shares.values()) < 0.98:
             found.append(numbers)
     return found

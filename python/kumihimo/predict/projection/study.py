@@ -33,7 +33,7 @@ class ProjectQuestion:
 
 @dataclass(frozen=True)
 class Projection:
-    """By one model of power."""
+    """Projection by one model of power."""
 
     bands: list[ProjectedBand]  # of each year
     influences: list[spread.Influence]
@@ -67,7 +67,7 @@ def projected(asked: ProjectQuestion) -> dict[str, Projection]:
 
 
 def machine_text(asked: ProjectQuestion, found: dict[str, Projection]) -> str:
-    """By the first of the models."""
+    """Machine file by the first of the models."""
     kind = asked.models[0]
     about = f"Written by kumihimo project: class {asked.of.name}, scaling {asked.by.name}, model {kind} of power."
     return machine_file.text(asked.of, found[kind].bands[-1].middle, model.usual(asked.of, asked.by), about)
@@ -153,7 +153,7 @@ class ProjectedRun:
 
 
 def run_on(asked: ProjectQuestion, found: dict[str, Projection], nodes: int) -> ProjectedRun:
-    """By the first of the models. BadInput: the limits allow fewer nodes."""
+    """Run on the machine by the first of the models. BadInput: the limits allow fewer nodes."""
     machine = found[asked.models[0]].bands[-1].middle
     if nodes > machine.nodes:
         rule = f"the limits let {machine.nodes:,} nodes of {asked.of.name} through"
@@ -163,12 +163,12 @@ def run_on(asked: ProjectQuestion, found: dict[str, Projection], nodes: int) -> 
 
 
 def node_growth(asked: ProjectQuestion) -> dict[str, float]:
-    """What a node is to one of the class, by GROWTHS."""
+    """Factors from a node of the class to a projected one, by GROWTHS."""
     return {name: asked.by.growth[name].value ** (asked.year - asked.of.year) for name in OF_A_NODE}
 
 
 def failures(of: NodeClass, machine: model.ProjectedMachine) -> dict | None:
-    """What failures leave of the time of a program on all nodes; None: the class has no MTBF of a node."""
+    """Share of the time that failures leave a program on all nodes; None: the class has no MTBF of a node."""
     if of.node_mtbf is None or machine.nodes == 0:
         return None
     mtbf = of.node_mtbf / machine.nodes

@@ -60,21 +60,21 @@ class Call:
 
 @dataclass
 class Ground:
-    """What algorithms know of the machine: the places of all ranks, and the step of pipelines."""
+    """The machine as algorithms see it: the places of all ranks, and the step of pipelines."""
 
     space: _topology.RankSpace | None = None  # None: nothing is known but the number of ranks
     machine: _machine.Machine | None = None
     mpi: str = ""  # what the library of the recording calls itself
 
     def parameters(self, length: int, **given: object) -> _collectives.Parameters:
-        """Of a collective of so many bytes."""
+        """Parameters of a collective of so many bytes."""
         segment = None if self.machine is None else self.machine.segment_bytes_of(length)
         return parameters(**given, default_segment_bytes=segment)
 
 
 @dataclass
 class Wished:
-    """What the user asks for: an algorithm of some collectives, and a file of `tune` for the others."""
+    """The user's request: an algorithm of some collectives, and a file of `tune` for the others."""
 
     algorithms: dict[str, str]
     wisdom: list[dict]
@@ -145,7 +145,7 @@ def of_open_mpi(call: Call) -> tuple[str, ...]:
 
 
 def collective_of(call: Call) -> _schedule.Collective:
-    """Of float64 where it reduces them."""
+    """Collective of the call, of float64 where it reduces."""
     size = 1 if call.bytes % 8 or not _schedule.meaning(call.collective).reduces else 8
     type_ = "float64" if size == 8 else "uint8"
     return _schedule.Collective(call.collective, call.ranks, call.bytes // size, type_, "sum", 0, False)

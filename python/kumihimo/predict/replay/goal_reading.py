@@ -22,5 +22,5 @@ def is_goal(path: Path) -> bool:
 
 
 def read(name: str) -> Trace:
-    """Of `goal:FILE`, text or binary."""
+    """Trace of `goal:FILE`, text or binary."""
     return Trace(None, [SITE], [REGION], 0.0, [], {}, graphs=subjects.read_goal(name).graphs)

@@ -51,7 +51,9 @@ class LibraryTimes:
 
 @dataclass
 class MeasuredLibraryCalls:
-    """Of a program in the model that it is replayed in first: what-ifs keep what a call takes beyond its messages."""
+    """Times of a program's library calls in the model that replays it first: what-ifs keep what a call takes beyond its
+    messages.
+    """
 
     model: ReplayModel
     known: dict[Call, Performed] = field(default_factory=dict)

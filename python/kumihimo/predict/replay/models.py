@@ -40,7 +40,7 @@ class ReplayModel:
         return self.setting.job
 
     def nodes_used(self, ranks: int) -> int:
-        """By the first `ranks` ranks of the job."""
+        """Number of nodes that the first `ranks` ranks of the job use."""
         return len(set(nodes_of(self.setting.placement or self.in_order("block", ranks))[:ranks]))
 
     @property
@@ -53,7 +53,7 @@ class ReplayModel:
 
     @property
     def parameters(self) -> _loggp.Parameters | None:
-        """Of LogGOPS; None: of another model."""
+        """Parameters of LogGOPS; None: the model is another one."""
         if self.name != "loggp":
             return None
         return _predict.loggops(self.setting.place, self.setting.native_options).parameters
@@ -121,7 +121,7 @@ class ReplayModel:
         yield from self.other_orders() if self.may_place else ()
 
     def other_orders(self) -> Iterator[tuple[str, ReplayModel]]:
-        """That put ranks on other nodes."""
+        """Models with orders that put ranks on other nodes."""
         placement = self.setting.placement
         ranks = placement.ranks if placement else self.job.slots.size
         known = [nodes_of(placement or self.in_order("block", ranks))]

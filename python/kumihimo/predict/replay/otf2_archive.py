@@ -43,7 +43,7 @@ class Otf2Communicator:
 
 @dataclass
 class Definitions:
-    """Those that a replay needs, by their numbers in the archive."""
+    """Definitions that a replay needs, by their numbers in the archive."""
 
     ticks: int = 0  # of the clock in a second; 0: not stated
     strings: dict[int, str] = field(default_factory=dict)
@@ -168,5 +168,5 @@ class Archive:
 
 
 def number(value: object) -> int:
-    """Of the library's enumerations, too."""
+    """Number of a value, also of the library's enumerations."""
     return getattr(value, "value", value)

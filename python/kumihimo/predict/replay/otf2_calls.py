@@ -45,7 +45,7 @@ def kinds_of(library: object) -> dict[int, str]:
 
 
 def own_part(name: str, sent: int, got: int, is_root: bool) -> int:
-    """What a profile counts, of what a rank gives and gets: docs/profile-format.md."""
+    """Bytes that a profile counts, from those that a rank gives and gets: docs/profile-format.md."""
     if name.startswith("scatter"):
         return sent if is_root else got or sent
     if name in ("bcast", "reduce", "allreduce", "scan", "exscan"):

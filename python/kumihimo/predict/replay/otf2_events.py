@@ -1,4 +1,4 @@
-"""What each rank of an OTF2 trace did, as rows of a recording (rows.py).
+"""Events of each rank of an OTF2 trace, as rows of a recording (rows.py).
 
 As a program, `python -m kumihimo.replay.otf2_events ANCHOR`, it writes what it finds to its standard output, pickled.
 replay/otf2_reading.py runs it as a process of its own, since OTF2's library may crash on a damaged archive.
@@ -38,7 +38,7 @@ OFF, ON = 2, 1  # modes of measurement
 
 @dataclass
 class Rank:
-    """What is read of a rank, in its order."""
+    """Events of a rank, in its order."""
 
     number: int
     rows: bytearray = field(default_factory=bytearray)
@@ -72,7 +72,7 @@ class Numbers(dict):
 
 @dataclass
 class RankSummary:
-    """What is known after all ranks."""
+    """Summary after all ranks are read."""
 
     communicators: list[list[int]] = field(default_factory=list)  # from 1 on, by ranks of the world
     parts: list[list[int]] = field(default_factory=list)
@@ -327,7 +327,7 @@ class Reading:
             rank.rows[at : at + rows.BYTES] = rows.message(Kind.start_receive, number)
 
     def end(self, rank: Rank, time: int, kind: Kind, request: int, pack: Callable, **values: int) -> None:
-        """Of a request whose start the trace lacks: what ends was done at once."""
+        """Ends a request. If the trace lacks its start, the operation is taken to start and end here."""
         started, _, number = rank.requests.pop(request, (None, 0, 0))
         if started == STARTS[kind]:
             self.told(rank, time, pack(kind, number, **values))
@@ -441,7 +441,7 @@ class Reading:
         return known
 
     def described(self, rank: Rank, comm: int) -> tuple[object, list[int], list[int]]:
-        """What it is known by, its members, and whom its ranks stand for in events."""
+        """A communicator's key, its members, and the ranks that its numbers mean in events."""
         defined = self.definitions.communicators.get(comm)
         groups = [self.definitions.groups.get(of) for of in defined.groups] if defined else [None]
         if None in groups:

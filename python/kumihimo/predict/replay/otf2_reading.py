@@ -20,7 +20,7 @@ READER = [sys.executable, "-m", otf2_events.__name__]
 
 
 def read(path: Path) -> Trace:
-    """Of an anchor file such as traces.otf2, or a folder with it: of `record --trace`, otf2/traces.otf2 in it."""
+    """Trace of an anchor file such as traces.otf2, or a folder with it: of `record --trace`, otf2/traces.otf2 in it."""
     anchor = anchor_of(path)
     found = results(anchor)
     recording = _replay.Recording(next(found))
@@ -44,7 +44,7 @@ def read(path: Path) -> Trace:
 
 
 def results(anchor: Path) -> Iterator[object]:
-    """What another process reads of the archive: in this one, a crash of OTF2's library would end the command."""
+    """Results from a process that reads the archive: in this one, a crash of OTF2's library would end the command."""
     with children.start([*READER, str(anchor)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as reader:
         try:
             while True:

@@ -22,7 +22,7 @@ def as_object(prediction: Replay, changes: Sequence[Change], name: str) -> dict:
         for name, (count, seconds, most, rank, _) in zip(trace.regions, times.regions)
         if count > 0
     ]
-    origin = {"programs": name}
+    origin: dict[str, object] = {"programs": name}
     if trace.recording is not None and not trace.generated:
         origin = {"recorded_ranks": trace.recording.ranks, "recorded_seconds": trace.seconds}
     return {
@@ -64,8 +64,10 @@ def as_object(prediction: Replay, changes: Sequence[Change], name: str) -> dict:
 
 def of_crowding(model: ReplayModel) -> list[str]:
     """A warning where ranks of a node compute at the same time, though it has fewer processors."""
-    most = 0 if model.job is None else max(model.job.slots.sizes)
-    if most == 0 or most <= model.job.machine.cores or model.takes_turns:
+    if model.job is None:
+        return []
+    most = max(model.job.slots.sizes)
+    if most <= model.job.machine.cores or model.takes_turns:
         return []
     had = f"{quantities.counted(most, 'rank')} on {quantities.counted(model.job.machine.cores, 'processor')}"
     return [
@@ -88,7 +90,7 @@ def of_recording(trace: Trace) -> list[str]:
 
 
 def of_gaps(trace: Trace) -> list[str]:
-    """What the program did without a trace of it."""
+    """Warnings about calls that left no trace."""
     lacking = [name for name in trace.silent if otf2_calls.moves_data(name)]
     warnings = []
     if lacking:

@@ -81,7 +81,7 @@ def facts_of(result: dict) -> Iterator[tuple[str, str, str]]:
 
 
 def links(result: dict) -> list[tuple[str, int, float, float]]:
-    """Of each class: its links, their busy share of the whole time, and that of the busiest part (packet) or link."""
+    """Link classes: name, links, their busy share of the whole time, and that of the busiest part (packet) or link."""
     if "link_classes" in result:
         return [(of["name"], of["links"], of["busy"], of["busiest"]) for of in result["link_classes"]]
     use = result.get("utilisation", {"by_class": {}})
@@ -89,7 +89,7 @@ def links(result: dict) -> list[tuple[str, int, float, float]]:
 
 
 def busy_shares(result: dict, shares: list[float]) -> tuple[float, float]:
-    """Of the whole time, and of the bin of time in which the links are busiest."""
+    """Busy share over the whole time, and over the bin in which the links are busiest."""
     seconds = result["seconds"]
     mean = sum(shares) * result["utilisation"]["bin_seconds"] / seconds if seconds > 0 else 0.0
     return min(mean, 1.0), max(shares, default=0.0)
@@ -105,14 +105,14 @@ def timeline(prediction: Replay) -> pages.RankTimeline:
             tracks[rank] += [place + len(trace.regions) * is_call, ticks]
             ends[rank] += ticks
     order = [site.name for site in prediction.sites]
-    place = {name: at if at < COLOURED else -1 for at, name in enumerate(order)}
+    places = {name: at if at < COLOURED else -1 for at, name in enumerate(order)}
     return pages.RankTimeline(
         "what each rank does when",
         prediction.times.total,
         TICKS,
         trace.regions,
         trace.sites,
-        [place.get(name) for name in trace.sites],
+        [places.get(name) for name in trace.sites],
         sorted(tracks),
         [tracks[rank] for rank in sorted(tracks)],
     )

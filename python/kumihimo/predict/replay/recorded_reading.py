@@ -16,7 +16,7 @@ INITIALISING = ("MPI_Init", "MPI_Init_thread")
 
 
 def is_recorded(path: Path) -> bool:
-    """Of the recorder's own files, of which all or a part are there."""
+    """Whether the folder has files of the recorder, all or some."""
     return any((path / name).exists() for name in (trace_folder.EVENTS, trace_folder.PROFILE))
 
 
@@ -40,7 +40,7 @@ def read(folder: Path) -> Trace:
 
 
 def numbers(job: TraceJob) -> tuple[list, ...]:
-    """What the numbers in the events stand for, as _replay.read_recorded takes it."""
+    """Meanings of the numbers in the events, as _replay.read_recorded takes it."""
     calls = [(number, name, name in INITIALISING, name in otf2_calls.LOCAL_SENDS) for number, name in job.names.items()]
     sites, regions = PlaceNumbers([""]), PlaceNumbers([])
     communicators: list[list[int] | None] = [None]

@@ -54,7 +54,7 @@ class ReplayModelRequest(ABC):
         """The machine that `machine` names."""
 
     def explicit(self) -> Iterator[GivenOption]:
-        """What was given: here all that is not as by default."""
+        """Options that differ from their defaults."""
         for each in fields(ReplayModelRequest):
             value = getattr(self, each.name)
             if value not in (each.default, []) and each.name not in ("model", "whole"):
@@ -78,14 +78,14 @@ class ReplayModelRequest(ABC):
         if self.machine is not None:
             wanted, hosts = placement.wanted(self.order, self.placement), self.hosts()
             job, name, placed = self.job(ranks, None if of_packets else self.routing, hosts, wanted)
-        deaths = faults.deaths(self.dies, job and job.machine)
+        deaths = faults.deaths(self.dies, None if job is None else job.machine)
         disturbed = noise.named(self.noise)
         slow = bool(self.slow)
         setting = Setting(self.model, job, placed, True, disturbed, deaths, has_slow_parts=slow, options=options)
         return ReplayModel(setting, name, hosts is None)
 
     def slots(self) -> int | None:
-        """Of the nodes that the options name; None: they name none."""
+        """Slots of the nodes that the options name; None: they name none."""
         if self.machine is None or not (self.whole or self.shape or self.box or self.given):
             return None
         asked = arguments.Ranks(self.shape, None, arguments.ranks_per_node_named(self.ranks_per_node))
@@ -103,11 +103,12 @@ class ReplayModelRequest(ABC):
         loaded = self.loaded_machine()
         part = simulation.PartOfMachine(self.box, self.dead, routing, self.slow)
         if self.whole or hosts is not None or self.box is not None or self.shape is not None:
-            asked = [arguments.Ranks(self.shape, None, each)]
+            asked: Iterable[arguments.Ranks] = [arguments.Ranks(self.shape, None, each)]
         else:
             asked = shapes_for(loaded, ranks, each)
         shape, job = first_job(asked, lambda of: simulation.on(loaded, of, part, hosts))
         found = hosts is None and self.box is None and self.shape is None
+        placed: Placed | None
         if found and self.placement is None and job.slots.size > ranks:
             placed = simulation.with_free_slots(job, self.order or "block", ranks)
         else:
@@ -122,14 +123,14 @@ class ReplayModelRequest(ABC):
 def first_job(
     asked: Iterable[arguments.Ranks], on: Callable[[arguments.Ranks], _machine.Job]
 ) -> tuple[str | None, _machine.Job]:
-    """Of those that the machine can have; the error is that of the first one."""
-    first = None
+    """The first job that the machine can have; the error is that of the first one asked."""
+    errors: list[KumihimoError] = []
     for each in asked:
         try:
             return each.shape, on(each)
         except KumihimoError as error:
-            first = first or error
-    raise first
+            errors.append(error)
+    raise errors[0]
 
 
 def shapes_for(machine: _machine.Machine, ranks: int, each: int | tuple[int, ...] | None) -> Iterator[arguments.Ranks]:

@@ -1,4 +1,4 @@
-"""What a replay is of: a recorded program, a GOAL file or a workload; on other numbers of ranks, and of other speed."""
+"""Sources of a replay: a recorded program, a GOAL file or a workload; on other numbers of ranks, and of other speed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def is_workload(name: str) -> bool:
 
 
 def trace_of(name: str, given: Iterable[GivenOption] = ()) -> Trace:
-    """What is recorded in a folder or a file, or the GOAL file `goal:FILE`. `given`: options, which are refused where
-    a GOAL file has no use for them."""
+    """Trace recorded in a folder or a file, or the GOAL file `goal:FILE`. `given`: options, which are refused where a
+    GOAL file has no use for them.
+    """
     if not name:
         raise missing("the trace", "name a folder of kumihimo record --trace")
     if name.startswith(GOAL):
@@ -41,7 +42,7 @@ def trace_of(name: str, given: Iterable[GivenOption] = ()) -> Trace:
 
 
 def speeds(words: Sequence[str], read: Trace) -> tuple[float, dict[str, float]]:
-    """Of all computing, and of some regions."""
+    """Speed of all computing, and speeds of some regions."""
     general, of_regions = 1.0, {}
     for word in words:
         region, equals, number = word.rpartition("=")
@@ -71,12 +72,15 @@ def extrapolated(
     given = lengths(grid, "--grid") if grid else None
     if given is not None and prod(given) != recorded:
         raise wrong_value(f"--grid must be of the {recorded} recorded ranks", f"'{grid}'", "leave it out to find one")
-    if to_grid is None and ranks in (None, recorded):
+    if to_grid is None and (ranks is None or ranks == recorded):
         return read.recording, {}
     before = given or _replay.grid_of(read.recording)
-    if to_grid is None and not 1 <= ranks <= MOST_RANKS:
-        raise wrong_value(f"--ranks must be from 1 to {MOST_RANKS}", ranks)
-    after = lengths(to_grid, "--to-grid") if to_grid else _replay.scaled_grid(before, ranks)
+    if to_grid is None and ranks is not None:
+        if not 1 <= ranks <= MOST_RANKS:
+            raise wrong_value(f"--ranks must be from 1 to {MOST_RANKS}", ranks)
+        after = _replay.scaled_grid(before, ranks)
+    else:
+        after = lengths(to_grid or "", "--to-grid")
     if ranks not in (None, prod(after)):
         raise wrong_value("--to-grid must have as many ranks as --ranks", f"{to_grid} for {ranks}")
     source = _replay.extrapolated(read.recording, before, after, scaling == "strong")

@@ -1,4 +1,4 @@
-"""What a recorded program would do: its predicted times, where they go, and what would change them."""
+"""Study of a recorded program: its predicted times, their parts, and changes that would alter them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ReplayQuestion:
         return replace(self.model.ground, mpi=self.trace.mpi)
 
     def chosen(self) -> list[Performed]:
-        """Of each call its algorithm with parameters, and what each rank takes beyond it."""
+        """Algorithm and parameters of each call, and the time of each rank beyond it."""
         ground = self.ground
         return [self._performed(call, ground) for call in self.calls()]
 
@@ -71,7 +71,7 @@ class ReplayQuestion:
 
     @property
     def every(self) -> int:
-        """Of so many ranks a timeline shows the first."""
+        """Distance between the ranks that a timeline shows."""
         return -(-self.ranks // MOST_ROWS)
 
     def seconds(self) -> float:
@@ -104,7 +104,7 @@ def ratio(part: float, whole: float) -> float:
 
 @dataclass(frozen=True)
 class Site:
-    """Of a call site; times are seconds of all ranks together."""
+    """Totals of a call site; times are seconds of all ranks together."""
 
     name: str  # of the call and where it is
     calls: int  # of all ranks
@@ -174,7 +174,7 @@ def sites_of(question: ReplayQuestion, times: _replay.Times, ideal: _replay.Time
 
 
 def with_faults(replayed: Replay) -> dict | None:
-    """What becomes of the program if nodes die; none: none does."""
+    """Outcome of the program if nodes die; None: no node dies."""
     question = replayed.question
     found = replayed.prediction.members.get("faults")
     if found is None or question.source is None:
@@ -194,7 +194,7 @@ def with_faults(replayed: Replay) -> dict | None:
 
 @dataclass(frozen=True)
 class Change:
-    """What one thing would change."""
+    """Effect of one change."""
 
     name: str  # the thing, in words
     seconds: float  # of the program with it
@@ -218,7 +218,7 @@ def changes(replayed: Replay) -> list[Change]:
 
 
 def other_algorithms(question: ReplayQuestion) -> list[Change]:
-    """Of the collective that takes most of the time, by its time alone."""
+    """Changes of the algorithm of the collective that takes most time, judged by its time alone."""
     calls = question.calls()
     if not calls:
         return []
@@ -239,6 +239,6 @@ def other_algorithms(question: ReplayQuestion) -> list[Change]:
 
 
 def cost_of(question: ReplayQuestion, calls: Sequence[Call], call: int) -> int:
-    """Of the messages that it sends, as many as it is called."""
+    """Cost to replay a call: the messages of all its calls."""
     found = calls[call]
     return question.source.count_of(call) * found.ranks * (1 + found.bytes // 1024)

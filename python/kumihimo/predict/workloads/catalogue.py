@@ -500,7 +500,7 @@ WORKLOADS = (
 
 
 def asked(text: str, ranks: int | None) -> WorkloadCall:
-    """What "workload:NAME" or "workload:NAME,steps=4" names, on so many ranks; None: its own number."""
+    """The call that "workload:NAME" or "workload:NAME,steps=4" names, on so many ranks; None: its own number."""
     name, *words = text.removeprefix(WORKLOAD).split(",")
     found = find(name)
     given = {}

@@ -49,7 +49,7 @@ class FtPattern:
 
     @property
     def flops(self) -> float:
-        """Of a rank and iteration: the lines of a transform, and the factors by which points evolve."""
+        """Operations of a rank and iteration: the lines of a transform, and the factors by which points evolve."""
         points = prod(self.points)
         return (5 * points * log2(points) + 2 * points) / self.ranks
 

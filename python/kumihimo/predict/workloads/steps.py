@@ -1,4 +1,4 @@
-"""What a rank of a workload does, step by step, and the recording that this makes."""
+"""Steps of a workload's rank, and the recording made from them."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class WorkloadTraffic:
 
 
 def traffic(ranks: int, steps: StepsOfRank) -> WorkloadTraffic:
-    """Of messages; of alltoalls the blocks of each pair. Other collectives are counted."""
+    """Traffic of messages, and the blocks of each pair in alltoalls. Other collectives are counted."""
     found = WorkloadTraffic()
     for rank in range(ranks):
         for step in steps(rank):

@@ -55,7 +55,7 @@ def finding(samples: BindingSamples, command: Sequence[str], launcher: str | Non
 
 
 def launcher_of(command: Sequence[str]) -> str:
-    """Whose options its launcher takes; empty if that is not known."""
+    """Kind of launcher whose options the command's launcher takes; empty if it is not known."""
     for words in launch_lines.chain(command):
         name = Path(words[0]).name
         if name == launch_lines.SRUN:

@@ -100,7 +100,7 @@ def needs_core(thread: SampledThread, rank: SampledRank) -> bool:
 
 
 def computes(thread: SampledThread) -> bool:
-    """Of a thread that is not the first of its rank."""
+    """Whether a thread that is not the first of its rank computes."""
     if thread.seconds and thread.seconds < LITTLE_TIME:
         return False
     helper = thread.runtime == runtimes.OTHER
@@ -229,8 +229,8 @@ def contention_fault(
 def fault_of(
     kind: str, node: SampledNode, involved: Sequence[PlacedThread], shared: Processors, text: str
 ) -> BindingFault:
-    threads = [each.thread for each in involved if each.thread.spins_in]
-    spinning = [runtimes.spin_text(thread.spins_in, thread.library) for thread in threads]
+    threads = [each.thread for each in involved]
+    spinning = [runtimes.spin_text(of.spins_in, of.library) for of in threads if of.spins_in]
     if spinning:
         text += f"; {len(spinning)} of the threads spin (in {', '.join(sorted(set(spinning)))})"
     return BindingFault(kind, node.host, ranks_of(involved), shared, text)

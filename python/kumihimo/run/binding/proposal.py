@@ -1,4 +1,4 @@
-"""What mends a binding: how many cores and threads each rank gets, and the options and variables that say so."""
+"""Proposal that mends a binding: how many cores and threads each rank gets, and the options and variables for it."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ PROGRESS_OFF = {"MPIR_CVAR_ASYNC_PROGRESS": "0", "MPICH_ASYNC_PROGRESS": "0"}
 
 @dataclass(frozen=True)
 class RankShare:
-    """What each rank gets. `units` of cores, or of processors if `hardware_threads`; 0: ranks are not bound, because
-    there are more of them than processors. `openmp`, `blas`: threads, 0 without this runtime."""
+    """Share of each rank. `units` of cores, or of processors if `hardware_threads`; 0: ranks are not bound, because
+    there are more of them than processors. `openmp`, `blas`: threads, 0 without this runtime.
+    """
 
     ranks_per_node: int
     nodes: int
@@ -208,7 +209,7 @@ def launcher_at(words: Sequence[str]) -> int:
 
 
 def without_binder(words: list[str]) -> list[str]:
-    """What taskset or numactl starts, where that can be told; else the words as they are."""
+    """The command that taskset or numactl starts, where it can be found; else the words unchanged."""
     if words and Path(words[0]).name in BINDERS:
         return without_binder(launch_lines.from_program(words[1:])) or words
     return words

@@ -73,7 +73,7 @@ def proposal_lines(found: BindingProposal | None, command: Sequence[str]) -> Ite
 def as_object(
     samples: BindingSamples, found: BindingVerdict, proposed: BindingProposal | None, command: Sequence[str]
 ) -> dict:
-    """What --json holds."""
+    """The object of --json."""
     return {
         "ranks": samples.ranks_of_job,
         "ranks_sampled": len(samples.ranks),

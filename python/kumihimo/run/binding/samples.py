@@ -62,7 +62,7 @@ class SampledNode:
 
 @dataclass(frozen=True)
 class BindingSamples:
-    """Of all ranks that have some, in their order. `ranks_of_job`: how many the program has."""
+    """Samples of all ranks that have some, in their order. `ranks_of_job`: number of the program's ranks."""
 
     nodes: tuple[SampledNode, ...]
     ranks: tuple[SampledRank, ...]
@@ -73,7 +73,7 @@ class BindingSamples:
 
 
 def processors_in(text: str) -> Processors:
-    """Of a list as the kernel writes it: 0-3,8."""
+    """Processors of a list as the kernel writes it: 0-3,8."""
     found: set[int] = set()
     for first, last in re.findall(r"(\d+)(?:-(\d+))?", text):
         found.update(range(int(first), int(last or first) + 1))
@@ -100,7 +100,7 @@ def of_profile(path: Path) -> BindingSamples:
 
 
 def rank_files(folder: Path) -> list[Path]:
-    """Those that ranks have written at their second look."""
+    """Files that ranks have written at their second look."""
     return sorted(path for path in folder.iterdir() if re.fullmatch(r"threads\.rank\d+", path.name))
 
 

@@ -1,5 +1,4 @@
-"""What a profile says of the collectives: what the program asks of them, how long that takes, how much of it is waiting
-for others, and who is late."""
+"""Collectives of a profile: the program's calls, their time, the part spent waiting, and the late ranks."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ def _calls() -> dict[str, tuple[str, str, bool]]:
 
 @dataclass(frozen=True)
 class Form:
-    """What an algorithm may also depend on. None: a derived type or none; no reduction."""
+    """Other properties of a call that an algorithm may depend on. None: a derived type or none; no reduction."""
 
     type: str | None
     operation: str | None
@@ -77,7 +76,7 @@ class Use:
 
     @property
     def transferring_seconds(self) -> float:
-        """What an algorithm may change at most; of persistent calls not known."""
+        """Seconds that an algorithm may change at most; unknown for persistent calls."""
         return self.seconds - self.waits if self.start != PERSISTENT else 0.0
 
     @property
@@ -143,9 +142,10 @@ class Late:
 
 @dataclass
 class Collectives:
-    """Of a program. `seconds`: of all its ranks together, as all times here; `ranks`: that are in the profile, of
-    `expected`. `library`: the path of the MPI library, if known; `srun_mpi`: --mpi of the srun that started the ranks,
-    None where another launcher did. `message_bytes`: that ranks send to single others."""
+    """Collectives of a program. `seconds`: of all its ranks together, as all times here; `ranks`: number of ranks in
+    the profile, of `expected`. `library`: the path of the MPI library, if known; `srun_mpi`: --mpi of the srun that
+    started the ranks, None where another launcher did. `message_bytes`: that ranks send to single others.
+    """
 
     mpi: str
     program: str
@@ -165,7 +165,7 @@ class Collectives:
 
     @property
     def split_seconds(self) -> float:
-        """Of the calls whose waiting and transferring are told apart."""
+        """Seconds of the calls whose waiting and transferring are separate."""
         return sum(use.seconds for use in self.uses if use.start != PERSISTENT)
 
     @property
@@ -183,13 +183,14 @@ class Collectives:
 
 
 def seconds_of(row: dict) -> float:
-    """Of an entry, with the completion of non-blocking calls."""
+    """Seconds of an entry, with the completion of non-blocking calls."""
     return row["seconds"] + row.get("completion_seconds", 0.0)
 
 
 def split_of(row: dict) -> tuple[float, float]:
-    """What of an entry was divided into waiting and transferring, and of it the waiting: for non-blocking calls their
-    completion."""
+    """Seconds of an entry that are divided into waiting and transferring, and the waiting: of non-blocking calls, those
+    of their completion.
+    """
     if "completion_waiting_seconds" in row:
         return row["completion_seconds"], row["completion_waiting_seconds"]
     return row.get("split_seconds", 0.0), row.get("waiting_seconds", 0.0)

@@ -70,7 +70,7 @@ def write(folder: Path) -> Path:
 
 
 class Members(tuple):
-    """Of a group, for OTF2's package, which asks for the index of each member."""
+    """Members of a group for OTF2's package, which asks for the index of each member."""
 
     places: dict[int, int]
 
@@ -135,7 +135,7 @@ class Writing:
         return self.definitions.group(name, group_type=kind, paradigm=self.otf2.Paradigm.MPI, members=members)
 
     def communicator(self, name: str, members: Sequence[int]) -> object:
-        """By the ranks in the world."""
+        """Communicator by its ranks in the world."""
         group = self.group(name, self.otf2.GroupType.COMM_GROUP, tuple(self.masters[rank] for rank in members))
         return self.definitions.comm(name, group=group)
 

@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from kumihimo.text import files, schema
 from kumihimo.text.documents import TooDeep, read_json
@@ -24,7 +25,7 @@ def lines(path: Path) -> Iterator[dict]:
         yield value
 
 
-def numbered(path: Path) -> Iterator[tuple[int, object]]:
+def numbered(path: Path) -> Iterator[tuple[int, Any]]:
     number = 0
     try:
         with io.TextIOWrapper(files.opened(path, "the profile"), encoding="utf-8") as file:
@@ -114,7 +115,7 @@ def state_of(path: Path) -> tuple:
 
 
 def lines_of(path: Path) -> list[bytes]:
-    """Those that are whole."""
+    """The complete lines."""
     return [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
 
 

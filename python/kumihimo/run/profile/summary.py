@@ -82,7 +82,7 @@ def site(calls: Calls, totals: Totals) -> str:
 
 
 def sizes(totals: Totals) -> list[str]:
-    """What to tune for: the classes of sizes with the most calls, of the collectives with the most calls."""
+    """Sizes to tune for: the classes of sizes with the most calls, of the collectives with the most calls."""
     most = sorted(totals.sizes.items(), key=lambda each: -sum(each[1].values()))[:MOST_SIZED]
     found = []
     for call, classes in most:
@@ -143,12 +143,12 @@ def notes(totals: Totals) -> list[str]:
 
 
 def counters_advice(reason: str) -> str:
-    """What a user can change; that a virtual machine has none, nobody can."""
+    """Advice for a reason that a user can change; missing counters of a virtual machine are none."""
     return " (see kernel.perf_event_paranoid)" if reason in map(strerror, (EACCES, EPERM)) else ""
 
 
 def as_object(totals: Totals) -> dict:
-    """What --json holds."""
+    """The object of --json."""
     return {
         "mpi": totals.header["mpi"],
         "ranks": totals.header["ranks"],

@@ -98,8 +98,9 @@ class Calls:
 
 @dataclass
 class PassageTimes:
-    """Of a region. Where all ranks passed it as often, a passage takes as long as on its slowest rank; else those of
-    all ranks count alike. A sample of both: the recorder keeps some of many passages, the same ones on all ranks."""
+    """Times of a region. Where all ranks passed it as often, a passage takes as long as on its slowest rank; else those
+    of all ranks count alike. A sample of both: the recorder keeps some of many passages, the same ones on all ranks.
+    """
 
     slowest: list[float] | None = None  # None: no rank yet, or ranks differ
     of_any: list[float] = field(default_factory=list)
@@ -162,7 +163,7 @@ class Totals:
 
     @property
     def seconds(self) -> float:
-        """Of all ranks together."""
+        """Seconds of all ranks together."""
         return sum(task[2] for task in self.tasks)
 
     @property
@@ -219,7 +220,7 @@ def add_rank(totals: Totals, rank: dict, seen: set[CallPlace]) -> None:
 
 
 def communicator_of(communicators: list[dict], number: int | None, sites: list[CallPlace]) -> tuple | None:
-    """What tells it from others on all ranks: how it was made, and its size."""
+    """Key of a communicator that is equal on all ranks: its origin and its size."""
     if number is None:
         return None
     c = communicators[number]

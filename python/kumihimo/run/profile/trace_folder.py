@@ -33,9 +33,9 @@ def prepared(folder: Path) -> Path:
 def finish(folder: Path, profile: Path | None) -> int:
     """Puts the profile to the events of the ranks: how many there are. 0: no rank has ended MPI."""
     events = sum(len(_trace.File(str(path))) for path in files_of(folder).values())
-    if events and profile is None:
-        raise failed(f"{real(folder) / PROFILE} was not written", "there is no profile of this run")
     if events:
+        if profile is None:
+            raise failed(f"{real(folder) / PROFILE} was not written", "there is no profile of this run")
         with profile.open("rb") as written, replacement(real(folder) / PROFILE) as kept:
             shutil.copyfileobj(written, kept)
     return events
@@ -55,7 +55,7 @@ def events_of(file: _trace.File) -> Iterator[_trace.Event]:
 
 @dataclass
 class TraceJob:
-    """What the trace takes from the profile, which is read line by line."""
+    """Members of the profile that the trace needs; the profile is read line by line."""
 
     names: dict[int, str]  # of calls, by their numbers in the events
     hosts: list[str]  # by rank
@@ -107,7 +107,7 @@ class TraceJob:
 
 
 def numbers_in(text: str) -> Iterator[int]:
-    """Of "0-3,8"."""
+    """Numbers in "0-3,8"."""
     for part in text.split(","):
         first, _, last = part.partition("-")
         if not 0 <= int(first) <= int(last or first) < MOST_PROCESSORS:
@@ -124,7 +124,7 @@ def site_text(site: dict) -> str:
 
 
 def job_of(folder: Path, least: int) -> TraceJob:
-    """Of all ranks of the program, whether they wrote a line or not."""
+    """Job of all ranks of the program, whether they wrote a line or not."""
     lines = reading.lines(real(folder) / PROFILE)
     header = next(lines)
     names = (header.get("trace") or {}).get("calls", {})

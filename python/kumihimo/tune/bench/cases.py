@@ -1,4 +1,4 @@
-"""What is checked or measured: one collective by one algorithm on ranks of one shape."""
+"""Cases of checks and measurements: one collective by one algorithm on ranks of one shape."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class BenchCase:
 
     @property
     def shared(self) -> dict:
-        """What all cases of one collective share, whatever their algorithms and lengths."""
+        """The members that all cases of one collective share, whatever their algorithms and lengths."""
         names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts", "nodes")
         return {name: getattr(self, name) for name in (*names, "placement", "overlap_seconds")}
 
@@ -61,7 +61,7 @@ class BenchCase:
         return (self.shape or NODE) == NODE and self.ranks_per_node is None
 
     def ranks_of_a_node(self, ranks: int) -> int:
-        """Of the largest of them."""
+        """Ranks on the node that has most."""
         if self.ranks_per_node is not None:
             return max(arguments.node_sizes(Ranks(None, ranks, self.ranks_per_node)))
         return self.nodes.most_ranks if self.nodes else ranks
@@ -85,11 +85,11 @@ def rank_space(case: BenchCase, ranks: int) -> _topology.RankSpace:
     """The ranks as algorithms see them. Raises BadInput where the shape is not ranks / ranks per node."""
     space = _space_in_block_order(case, ranks)
     order = process_of_rank(case, ranks)
-    if order is None or case.shape == NONE:
+    if case.placement is None or order is None or case.shape == NONE:
         return space
     if case.goes_by_real_nodes and case.nodes:
         return case.nodes.reordered(order).space
-    return _placed(case, ranks).rank_space(_shape_of_nodes(case, _sizes(case, ranks)))
+    return _placed(case, case.placement, ranks).rank_space(_shape_of_nodes(case, _sizes(case, ranks)))
 
 
 def check_ranks(ranks: int) -> None:
@@ -116,7 +116,7 @@ def process_of_rank(case: BenchCase, ranks: int) -> list[int] | None:
     """Which process each rank is, by their numbers as they are started, node by node; None: the same."""
     if case.placement is None:
         return None
-    placed = _placed(case, ranks)
+    placed = _placed(case, case.placement, ranks)
     check_places_all(case.placement, placed, ranks)
     if case.goes_by_real_nodes and case.nodes:
         on = case.nodes.processes
@@ -125,13 +125,13 @@ def process_of_rank(case: BenchCase, ranks: int) -> list[int] | None:
     return [first[node] + slot for node, slot in zip(placed.node_of_rank, placed.slot_of_rank)]
 
 
-def _placed(case: BenchCase, ranks: int) -> _placement.Placement:
+def _placed(case: BenchCase, wanted: Wanted, ranks: int) -> _placement.Placement:
     sizes = _sizes(case, ranks)
-    return case.placement.place(_placement.Slots.of_nodes(sizes), _shape_of_nodes(case, sizes))
+    return wanted.place(_placement.Slots.of_nodes(sizes), _shape_of_nodes(case, sizes))
 
 
 def _sizes(case: BenchCase, ranks: int) -> list[int]:
-    """Of the nodes that ranks are placed on: emulated, real, or one a rank where a shape is laid over them."""
+    """Sizes of the nodes that ranks are placed on: emulated, real, or one a rank where a shape is laid over them."""
     if case.ranks_per_node is not None:
         return arguments.node_sizes(Ranks(None, ranks, case.ranks_per_node))
     if case.goes_by_real_nodes:
@@ -140,7 +140,7 @@ def _sizes(case: BenchCase, ranks: int) -> list[int]:
 
 
 def _shape_of_nodes(case: BenchCase, sizes: Sequence[int]) -> _topology.Shape:
-    if (case.shape or NODE) in (NODE, NONE):  # nodes without a shape stand in a row
+    if case.shape is None or case.shape in ("", NODE, NONE):  # nodes without a shape stand in a row
         return _topology.Shape.parse(f"{len(sizes)}m")
     return _topology.Shape.parse(case.shape)
 
@@ -180,7 +180,7 @@ def applies(case: BenchCase, ranks: int) -> bool:
 
 
 def sizes_of(collective: str, asked: Sequence[int]) -> list[int]:
-    """Those that are measured: a barrier moves no bytes."""
+    """The sizes to measure: a barrier moves no bytes."""
     return list(asked) if arguments.moves_data(collective) else [0]
 
 

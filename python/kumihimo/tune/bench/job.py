@@ -25,7 +25,7 @@ OnResult = Callable[[dict], None]
 
 @dataclass
 class LaunchResults:
-    """What one launch found: `about` says on what and how, `notes` what the user should know, `results` are by case."""
+    """Findings of one launch: `about` describes where and how it ran, `notes` are for the user; `results`: by case."""
 
     about: dict = field(default_factory=dict)
     results: list[dict] = field(default_factory=list)
@@ -163,9 +163,15 @@ def start(task: dict, installation: mpi.Installation, launcher: Launcher, take: 
         path = Path(folder, "task.json")
         path.write_text(text, encoding="utf-8")
         command = [program(BENCH_DRIVER), path]
-        options = {"seconds": launcher.seconds, "on_object": take, "settings": launcher.settings}
-        options["of_processes"] = launcher.of_processes
-        launch.run(installation, launcher.ranks, command, **options)
+        launch.run(
+            installation,
+            launcher.ranks,
+            command,
+            seconds=launcher.seconds,
+            on_object=take,
+            settings=launcher.settings,
+            of_processes=launcher.of_processes,
+        )
     return None
 
 

@@ -1,4 +1,4 @@
-"""What the bench driver's calibration found, and the machine file that is made of it."""
+"""Results of the bench driver's calibration, and the machine file made from them."""
 
 from __future__ import annotations
 
@@ -109,7 +109,10 @@ def measure(
 def turns(installation: mpi.Installation) -> float:
     """Seconds of a round with two ranks on each processor of this node."""
     ranks = TURNS * mpi.available_processors()
-    return measure(Launcher(ranks, installation, seconds=60), ["switch"]).round_of_turns
+    seconds = measure(Launcher(ranks, installation, seconds=60), ["switch"]).round_of_turns
+    if seconds is None:
+        raise failed("the bench driver wrote nothing of the part switch")
+    return seconds
 
 
 # Of our algorithms those that the library's own calls are measured beside, in the same loop.
@@ -146,7 +149,7 @@ def library_collectives(launcher: Launcher) -> list[dict]:
         partial=True,
     )
     found = real_nodes(run.about)
-    nodes = len(found.nodes) if found else 1
+    nodes = found.counts[1] if found else 1
     return [
         {
             "collective": case.collective,
@@ -252,7 +255,8 @@ def machine_file(found: Measured, name: str) -> str:
         numbers = of_network(numbers, found)
         how["message_cost"] = how["message_cost"].replace(IN_NODE, "between two nodes")
     for key, words in how.items():
-        numbers = re.sub(rf'(?m)^({key} = .*measured = ")', lambda line, words=words: f"{line[1]}{words}; ", numbers)
+        literal = words.replace("\\", r"\\")
+        numbers = re.sub(rf'(?m)^({key} = .*measured = ")', rf"\g<1>{literal}; ", numbers)
     lines = [
         f"# Measured by `kumihimo machine measure` on {found.date}; format: docs/machines.md.",
         f"# {found.mpi}; {found.launch}; load average {load_text(found)} before.",
@@ -279,7 +283,7 @@ def load_text(found: Measured) -> str:
 
 
 def notes(found: Measured) -> list[str]:
-    """What the user should know of the numbers."""
+    """Notes for the user about the numbers."""
     processors = found.about["processors"]
     said = list(found.notes)
     if found.is_oversubscribed:

@@ -31,12 +31,12 @@ class RealNodes:
 
     @property
     def most_ranks(self) -> int:
-        """Of one node."""
+        """The most ranks on one node."""
         return max(map(self.of_rank.count, set(self.of_rank)))
 
     @property
     def processes(self) -> list[list[int]]:
-        """Of each node, by their numbers as they were started."""
+        """The processes of each node, by their numbers in order of start."""
         return [[p for p, on in enumerate(self.of_rank) if on == node] for node in range(max(self.of_rank) + 1)]
 
     def reordered(self, process_of_rank: list[int]) -> RealNodes:
@@ -54,7 +54,7 @@ class RealNodes:
 
     @property
     def key(self) -> str:
-        """What tells layouts apart: how many ranks in a row are on which node, or at which place of the shape."""
+        """Identifies a layout: how many ranks in a row are on which node, or at which place of the shape."""
         at = self.places if self.shape else self.of_rank
         return self.shape + ",".join(f"{len(list(ranks))}@{node}" for node, ranks in groupby(at))
 
@@ -66,7 +66,7 @@ class RealNodes:
 
 
 def real_nodes(about: dict) -> RealNodes | None:
-    """Those that a bench driver tells of; None where all ranks are on one."""
+    """The nodes that a bench driver reports; None where all ranks are on one."""
     if about.get("one_node", True):
         return None
     places = tuple(about.get("places", ()))

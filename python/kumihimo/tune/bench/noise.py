@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Series:
-    """Of one rank; nanoseconds. `detours`: start and length, ascending."""
+    """Detours of one rank, in nanoseconds. `detours`: start and length, ascending."""
 
     rank: int
     node: str

@@ -70,8 +70,8 @@ def _launched(case: ProgramCase, launcher: Launcher, task: dict) -> LaunchResult
         _refuse_wrong(named)
     lengths, wraps = program_sets.grid(named.space)
     text = _absolute(case.text)
-    described = {"programs": text, "lengths": lengths, "wraps": wraps, "parameters": case.parameters}
-    described |= dict(zip(("flop_rate", "memory_bandwidth"), case.rates))
+    described: dict[str, object] = {"programs": text, "lengths": lengths, "wraps": wraps, "parameters": case.parameters}
+    described["flop_rate"], described["memory_bandwidth"] = case.rates
     order = _order(case)
     task = {**task, "programs": [{**described, "ranks_per_node": case.ranks_per_node}]}
     if order is not None:

@@ -146,7 +146,7 @@ def surveyed_sizes(sizes: Sequence[int]) -> list[int]:
 
 
 def not_too_long(sizes: Sequence[int]) -> list[int]:
-    """Those up to a limit; at least one."""
+    """The sizes up to a limit; at least one."""
     return [size for size in sizes if size <= LARGEST_SURVEYED] or [min(sizes)]
 
 
@@ -160,7 +160,7 @@ def neighbours(surveyed: Choices, size: int) -> list[Choice]:
 
 def varied(tuning: CaseTuning, choices: Choices, vary: variations.Vary) -> list[BenchCase]:
     """For every size its choices, each with other parameters too, where the algorithm takes them."""
-    cases = []
+    cases: list[BenchCase] = []
     on = variations.NodeFill(tuning.ranks, tuning.case.ranks_of_a_node(tuning.ranks))
     for size, found in choices.items():
         for name, parameters in found:
@@ -185,8 +185,8 @@ def launched(tuning: CaseTuning, name: str, cases: list[BenchCase], seconds: flo
     ]
 
 
-def asked_bytes(case: BenchCase, result: dict) -> int:
-    """Of irregular blocks a result tells the mean."""
+def asked_bytes(case: BenchCase, result: dict) -> int | None:
+    """Bytes that the case asked for; a result of irregular blocks has their mean."""
     return case.bytes if case.counts else result.get("bytes")
 
 

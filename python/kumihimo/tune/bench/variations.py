@@ -18,14 +18,15 @@ GROUPS = (2, 4, 8, 16, 32)  # of these, beside all of a node
 
 
 def start(collective: str, name: str, each: int, ranks: int) -> dict:
-    """What an algorithm is first tried with. One that needs several nodes gets groups where all `ranks` share one, that
-    of `each`: of a power of two, at most their root if that is 2 or more. others() goes on from there."""
+    """The first parameters to try with an algorithm. One that needs several nodes gets groups where all `ranks` share
+    one, that of `each`: of a power of two, at most their root if that is 2 or more. others() goes on from there.
+    """
     shared = [p.name for p in declared(collective, name) if p.symbol == RANKS and each >= ranks]
     return {parameter: max((g for g in GROUPS if g * g <= ranks), default=GROUPS[0]) for parameter in shared}
 
 
 def groups(each: int) -> list[int]:
-    """Of fewer ranks than a node's: powers of two, and half of the node."""
+    """Group sizes below a node's ranks: powers of two, and half of the node."""
     return sorted({g for g in (*GROUPS, each // 2) if 1 < g < each})
 
 
@@ -107,13 +108,13 @@ def others(collective: str, name: str, size: int, on: NodeFill, given: dict) -> 
 
 
 def values(parameter: _collectives.ParameterDeclaration, on: NodeFill) -> list[int | bool]:
-    """What is tried beside the default."""
+    """Values to try beside the default."""
     if parameter.symbol == RANKS:
         return groups(on.each)
     return [True] if parameter.kind == "flag" else parameter.tuning_values
 
 
 def declared(collective: str, name: str) -> list[_collectives.ParameterDeclaration]:
-    """Those that the algorithm takes."""
+    """The parameters that the algorithm takes."""
     takes = {parameter.name for parameter in _collectives.find(collective, name).parameters}
     return [parameter for parameter in _collectives.declared_parameters() if parameter.name in takes]

@@ -102,7 +102,7 @@ def compiler_of(installation: mpi.Installation) -> Path:
 
 
 def check_memory(call: WorkloadCall) -> None:
-    """That the buffers of all ranks fit, if they are all here."""
+    """Checks that the buffers of all ranks fit into memory, if all ranks are on this machine."""
     need = sum(buffers_of(call, rank) for rank in range(call.ranks))
     free = host_memory.free_memory()
     if need > free:

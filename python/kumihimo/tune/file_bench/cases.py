@@ -1,4 +1,4 @@
-"""What a user asks for, as the steps of a bench driver's task (src/run/file_bench/file_task.hpp)."""
+"""A user's request, as the steps of a bench driver's task (src/run/file_bench/file_task.hpp)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class FileSteps:
 
     def bytes(self, ranks: int) -> int:
         """On the disk at a time: sets follow one another, each removed before the next."""
-        sizes = [each.bytes(ranks) for each in (*self.data, *self.items)]
+        sizes = [each.bytes(ranks) for each in self.data] + [each.bytes(ranks) for each in self.items]
         sizes += [step["bytes"] for step in self.steps if step["do"] == "roof"]
         # A saved state has two generations, and a third while it is written.
         sizes += [3 * step["state"]["bytes"] * ranks for step in self.steps if step["do"] == "save"]

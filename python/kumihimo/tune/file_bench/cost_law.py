@@ -11,7 +11,7 @@ STORAGE, MEMORY = "storage", "memory"  # whose time it is
 
 @dataclass(frozen=True)
 class CostLaw:
-    """Of all ranks together. `bytes_per_second`: None where the times do not grow with the bytes."""
+    """Cost of all ranks together. `bytes_per_second`: None where the times do not grow with the bytes."""
 
     fixed_seconds: float
     bytes_per_second: float | None
@@ -42,5 +42,5 @@ def fitted(sizes: Sequence[float], seconds: Sequence[float]) -> CostLaw:
 
 
 def law_of(part: dict) -> CostLaw:
-    """Of a row's "save" or "load"."""
+    """Fits the law of a row's "save" or "load"."""
     return CostLaw(part["fixed_seconds"], part["bytes_per_second"], part.get("largest_deviation", 0.0))

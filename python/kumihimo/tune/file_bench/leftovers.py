@@ -61,7 +61,7 @@ def removed_within(seconds: float, parent: Path) -> bool:
 
 
 def folders_in(parent: Path) -> list[Path]:
-    """Of this user, by name. A link is none."""
+    """This user's folders, by name. Links are left out."""
     found = []
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
@@ -72,14 +72,14 @@ def folders_in(parent: Path) -> list[Path]:
 
 
 def owner_of(folder: Path) -> dict | None:
-    """What the marker says; None: there is no marker of ours."""
+    """The owner that the marker names; None: there is no marker of ours."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         marker = folder / MARKER
         if marker.is_symlink() or marker.stat().st_size > 10_000:
             return None
         owner = json.loads(marker.read_text(encoding="utf-8"))
         name = FOLDER.fullmatch(folder.name)
-        fits = [owner["pid"], owner["start"]] == [int(name[1]), int(name[2])]
+        fits = name is not None and [owner["pid"], owner["start"]] == [int(name[1]), int(name[2])]
         if owner["kumihimo"] == "files" and owner["uid"] == os.geteuid() and fits:
             return {"boot": str(owner["boot"]), "pid_namespace": str(owner["pid_namespace"]), **owner}
     return None
@@ -88,7 +88,7 @@ def owner_of(folder: Path) -> dict | None:
 def was_never_marked(folder: Path) -> bool:
     """Whether it is empty, and its process, by the name, is gone."""
     name = FOLDER.fullmatch(folder.name)
-    return not any(folder.iterdir()) and not is_alive(int(name[1]), int(name[2]))
+    return name is not None and not any(folder.iterdir()) and not is_alive(int(name[1]), int(name[2]))
 
 
 def is_here(owner: dict) -> bool:

@@ -16,7 +16,7 @@ SHORT = 1e-9  # seconds, for a phase that the clock does not see
 
 
 def source_of(result: dict, data: DataSet, in_memory: bool) -> tuple[str, str]:
-    """Whose rate a write or read is, and why."""
+    """The medium whose rate a write or read has, and why."""
     if in_memory:
         return MEMORY, "the file system is in memory"
     if data.cache == "direct":

@@ -16,7 +16,7 @@ KEPT = 0.1  # share of the free space that a measurement leaves
 
 @dataclass(frozen=True)
 class FreeSpace:
-    """Of a file system, for this user. `names`: files and folders; 0 where it does not count them."""
+    """Space on a file system for this user. `names`: files and folders; 0 where it does not count them."""
 
     bytes: int
     names: int

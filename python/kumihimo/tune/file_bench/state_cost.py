@@ -1,4 +1,4 @@
-"""What it costs to save and to load an application's state, for each number of ranks."""
+"""Cost of saving and loading an application's state, for each number of ranks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def steps(sizes: Sequence[int], iterations: int, cache: str, seed: int, partner:
 
 
 def row(sizes: Sequence[int], asked: FileSteps, run: FileRun) -> dict:
-    """Of one launch: the law of saves and of loads, and the points that it is fitted to."""
+    """Row of one launch: the law of saves and of loads, and the points that it is fitted to."""
     ranks, nodes = run.about["ranks"], len(run.about["nodes"])
     points = []
     for place, size in enumerate(sizes):

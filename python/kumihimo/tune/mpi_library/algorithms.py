@@ -50,7 +50,7 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What one library has: of each collective its candidates, the library's default first."""
+    """Algorithms of one library: the candidates of each collective, the library's default first."""
 
     family: str
     version: str
@@ -111,7 +111,7 @@ def open_mpi_algorithm(known: dict, collective: str, name: str, number: int | No
 
 
 def names_of_mpich(installation: mpi.Installation, known: dict) -> dict[str, list[tuple[str, None]]]:
-    """Those that a file may name and that can be forced by a variable as well, whose description names them."""
+    """Names that a file may hold and that a variable can force too; the variable's description lists them."""
     in_files = mpich_names(installation.library)
     found = {}
     for collective in COLLECTIVES:

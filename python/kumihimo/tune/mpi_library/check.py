@@ -76,7 +76,7 @@ class LibraryCheck:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a check compares with: the library, and the fingerprints of its algorithms."""
+    """Reference of a check: the library, and the fingerprints of its algorithms."""
 
     setup: Setup
     catalogue: Catalogue
@@ -112,7 +112,7 @@ def compared(family: str, rules: Rules, reference: Reference, found: Fingerprint
 
 
 def default_under(family: str, rules: Rules, collective: str) -> str:
-    """What the library does at sizes that the file leaves to it: MPICH's device is aside for all of them."""
+    """The algorithm that the library uses at sizes that the file leaves to it: MPICH's device is aside."""
     touched = any(rule.algorithm is not LIBRARY for rule in rules.by_collective.get(collective, ()))
     return AUTO if family == "mpich" and touched else DEFAULT
 

@@ -34,7 +34,7 @@ class Pace:
 
 
 class EarlierLaunches(Protocol):
-    """What earlier launches showed (tune.journal)."""
+    """Fingerprints from earlier launches (tune.journal)."""
 
     def finished(self, target: dict) -> dict | None: ...
 
@@ -68,7 +68,7 @@ class Setup:
 
 @dataclass
 class Fingerprints:
-    """What one launch showed: marks by (call, bytes); `refused` those calls that the library would not do."""
+    """Fingerprints from one launch: marks by (call, bytes); `refused`: calls that the library refused."""
 
     marks: dict[tuple[str, int], Marks] = field(default_factory=dict)
     refused: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -124,7 +124,8 @@ def launch_library(
         results = [result for result in kept.get("results", ()) if result["bytes"] not in again]
         results += [result for result in found if result["call"] == call]
         sizes = sorted({*kept.get("bytes", ()), *(bytes_of(q) for q in missing if call in q["calls"])})
-        memory.finish(key_of(call), {"bytes": sizes, "results": results, "about": about})
+        if memory is not None:
+            memory.finish(key_of(call), {"bytes": sizes, "results": results, "about": about})
     return [*seen, *found], about
 
 

@@ -57,7 +57,7 @@ class Violation:
 
 
 def violations(table: LibraryTable) -> list[Violation]:
-    """Of the library's default, the worst first."""
+    """Guidelines that the library's default violates, the worst first."""
     found = [violation(left, right) for left, right in comparisons(table)]
     return sorted((v for v in found if v is not None), key=lambda v: -v.low)
 

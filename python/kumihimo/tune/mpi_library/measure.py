@@ -120,9 +120,15 @@ def measure(
             setup.step(f"the library's algorithms: round {number + 1}, launch {done + 1} of {len(tried)}")
             forced = tried[place]
             calls = CALLS if place == 0 else tuple(forced)
-            options = {"case_seconds": effort.case_seconds, "turns_at_least": 5}
-            options["name"] = f"times {effort.seed}.{number}"
-            results, about = launch_library(setup, calls, settings_of(forced), forced=forced, **options)
+            results, about = launch_library(
+                setup,
+                calls,
+                settings_of(forced),
+                forced=forced,
+                name=f"times {effort.seed}.{number}",
+                case_seconds=effort.case_seconds,
+                turns_at_least=5,
+            )
             table.about.update(about)
             for result in results:
                 algorithm = forced[result["call"]].name if result["call"] in forced else DEFAULT

@@ -1,4 +1,4 @@
-"""What would help a program beside other algorithms, from its profile."""
+"""Advice that would help a program beside other algorithms, from its profile."""
 
 from __future__ import annotations
 

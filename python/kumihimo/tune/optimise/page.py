@@ -42,7 +42,7 @@ def write(
 
 
 def gain(found: dict) -> Iterator[pages.PagePart]:
-    """What whole runs say, or why they say nothing."""
+    """The gain that whole runs show, or why they show none."""
     if not found["gain"]:
         why = found["nothing_to_gain"]
         again = "Not finished: run the same command again to continue."
@@ -69,7 +69,7 @@ def loads_of(machine: _machine.Machine, loads: link_loads.Loads) -> Iterator[pag
 
 
 def turns(pairs: Sequence[Sequence[float]]) -> pages.DotChart:
-    """Of each pair both runs."""
+    """Both runs of each pair."""
     names = ("with the choices", "without")  # squares, circles
     rows = []
     for number, pair in enumerate(pairs, 1):
@@ -81,7 +81,7 @@ def turns(pairs: Sequence[Sequence[float]]) -> pages.DotChart:
 
 
 def where(profile: Collectives) -> Iterator[pages.PagePart]:
-    """What the time is made of, and the uses of most time, each with its call site of most time."""
+    """The parts of the time, and the uses of most time, each with its call site of most time."""
     waiting, transferring = profile.share(profile.waiting_seconds), profile.share(profile.transferring_seconds)
     shares = {"waiting": waiting, "transferring": transferring, "all else": max(0.0, 1 - waiting - transferring)}
     colours = ("s1", "s0", "s10")

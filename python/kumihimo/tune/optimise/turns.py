@@ -53,8 +53,9 @@ class Turns:
 
     @property
     def faster_probability(self) -> float:
-        """That more than half of all pairs would show a gain, by these, where any share of them is as likely
-        beforehand (Bayes, 1763): the share is then distributed as Beta(won + 1, lost + 1)."""
+        """Probability that more than half of all pairs would show a gain, by these, where any share of them is as
+        likely beforehand (Bayes, 1763): the share is then distributed as Beta(won + 1, lost + 1).
+        """
         made = len(self.pairs) + 1
         return sum(comb(made, wins) for wins in range(self.won + 1)) / 2**made
 

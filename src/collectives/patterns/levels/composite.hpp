@@ -1,4 +1,4 @@
-// What the combinator of levels puts together: groups, and stages with the schedules of their parts.
+// Parts that the combinator of levels puts together: groups, and stages with the schedules of their parts.
 #pragma once
 
 #include "collectives/patterns/levels/groups.hpp"
@@ -25,8 +25,8 @@ struct Composite {
   Groups groups;
   std::vector<Stage> stages;
   std::string_view unit; // "node", "group"
-  // Of an alltoall whose leaders pass blocks on, or send several in a message: where each of the leaders' blocks
-  // begins, which are equally long. They arrive apart, and go into rows by a step of each leader's own.
+  // Numbering for an alltoall whose leaders pass blocks on, or send several in a message: where each of the leaders'
+  // blocks begins, which are equally long. They arrive apart, and go into rows by a step of each leader's own.
   std::optional<Numbering> relayed = {};
 
   std::int32_t root_group() const { return collective.has_root() ? groups.group_of(collective.root) : 0; }

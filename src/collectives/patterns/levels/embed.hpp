@@ -25,7 +25,7 @@ class Numbering {
   std::int64_t first_ = 0, apart_ = 1, size_ = 0;
 };
 
-// What the part's data are in the whole.
+// Role of the part's data in the whole.
 enum class PartData : std::uint8_t {
   same,             // the vector is the vector
   vector_of_blocks, // the vector is the array of all blocks: part i of it is part i of each block

@@ -140,7 +140,7 @@ void add_turn(const Composite& whole, Rank rank, bool input, std::int32_t scratc
   program.lanes.push_back(lane.take());
 }
 
-// What came from each group into the rows of this one's ranks: by destination and then by source at both ends.
+// Moves the blocks from each group into the rows of this one's ranks: by destination and then by source at both ends.
 void add_rows(const Composite& whole, const RankGroup& group, const LeaderScratch& shared, std::int32_t id,
               Program& program) {
   LaneBuilder lane(LaneId{id}, "blocks into rows", 1);
@@ -259,7 +259,7 @@ std::optional<std::string> obstacle_to(const Composite& whole) {
   return std::nullopt;
 }
 
-// Of an alltoall; none where they are not all equally long.
+// Numbering of an alltoall's blocks; none where they are not all equally long.
 std::optional<Numbering> blocks_of_equal_groups(const Composite& whole) {
   const Collective& c = whole.collective;
   const std::int64_t most = whole.groups.largest(), groups = whole.groups.number();

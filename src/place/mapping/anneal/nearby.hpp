@@ -11,8 +11,9 @@ namespace kumihimo::mapping {
 
 class Nearby {
  public:
-  // Of each node with slots: itself if it has several, then up to about 12 of the nearest other nodes with slots. On
-  // axes those one step away; where there is none, two steps. Without axes: the nearest among those with close numbers.
+  // Nearby nodes of each node with slots: itself if it has several, then up to about 12 of the nearest other nodes with
+  // slots. On axes those one step away; where there is none, two steps. Without axes: the nearest among those with
+  // close numbers.
   explicit Nearby(const MappingHost& host);
 
   std::span<const std::int32_t> of(std::int32_t node) const {

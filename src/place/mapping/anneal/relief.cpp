@@ -14,7 +14,7 @@ constexpr double dearer = 1.6;
 constexpr int capped_segments = 8;
 constexpr int steps_of_search = 8;
 
-// What a chain ended with.
+// Result of a chain.
 struct Relieved {
   std::optional<Assignment> map;
   std::int64_t max = 0, hop_bytes = 0;

@@ -23,7 +23,7 @@ class Temperature {
  public:
   static constexpr double cold = 1e-3;
 
-  // What each of some uphill proposals adds: sets the temperature at which the share is accepted.
+  // `uphill`: increases of some proposals. Sets the temperature at which the share is accepted.
   void heat(const std::vector<double>& uphill, double accepted);
   double value() const { return value_; }
   // After a batch of proposals, at this share of the whole course.

@@ -20,7 +20,7 @@ struct CutFamily {
   std::int32_t link_class = -1;      // each separation by a cut is halves / 2 links of this class; -1: unknown
 };
 
-// Of `ranks` on different slots. None: a single node, or a network whose distances are no such sum.
+// Families of cuts for `ranks` on different slots. None: a single node, or a network whose distances are no such sum.
 std::vector<CutFamily> cut_families(const MappingHost& host, std::int64_t ranks);
 
 // The fewest bytes of a cut, times the cuts of the family, if a cut with s ranks on a side has `flow` s (ranks - s) at

@@ -11,8 +11,8 @@
 namespace kumihimo::mapping {
 namespace {
 
-// Of computed bytes over links: a little less, as computed numbers are off by far less than that. Bytes that no integer
-// holds count as fewer.
+// Least bytes on one link, from computed bytes over links: a little less, as computed numbers are off by far less than
+// that. Bytes that no integer holds count as fewer.
 std::int64_t least_on_one(double bytes, std::int64_t links) {
   if (links <= 0) return 0;
   const auto whole = static_cast<std::int64_t>(std::min(0x1p62, std::floor(bytes * (1 - 0x1p-50))));
@@ -26,7 +26,7 @@ std::int64_t most_slots_a_node(const MappingHost& host) {
   return most;
 }
 
-// What is left when the largest of these go to ranks of the same node.
+// Bytes left when the largest of these go to ranks of the same node.
 std::int64_t without_largest(std::vector<std::int64_t>& bytes, std::int64_t largest) {
   const auto kept =
       static_cast<std::ptrdiff_t>(std::min<std::int64_t>(largest, static_cast<std::int64_t>(bytes.size())));

@@ -29,7 +29,7 @@ void raise(Counts& most, const Counts& counts) {
   }
 }
 
-// Of each node in turn.
+// Counts of each node in turn.
 Counts by_pairs(const MappingHost& host, const std::vector<std::int32_t>& nodes) {
   Counts most, counts;
   visit_least_hops(host, [&](const auto& hops) {

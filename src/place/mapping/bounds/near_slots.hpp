@@ -12,7 +12,7 @@ namespace kumihimo::mapping {
 struct GroupHops {
   std::int32_t group = 1, hops = 1;
 };
-// Of a network without axes, the smallest groups first: those of one node. None: a single node.
+// Groups of a network without axes, the smallest first: those of one node. None: a single node.
 std::vector<GroupHops> group_hops(const Topology& network);
 
 // Entry d: an upper bound of the number of slots within d hops of a slot, itself not counted. The last entry has all

@@ -19,9 +19,9 @@ bool is_symmetry(const TrafficGraph& graph, const Renumbering& renumbering); // 
 // Steps along the axes that wrap, and mirrorings of the others; none of a lattice with other places than ranks.
 std::vector<Renumbering> steps_of(const Lattice& lattice);
 
-// Those found in the rank numbers: shifts by a divisor of their number, exclusive or with a mask, exchanges of binary
-// digits, their reversal, and steps in the grid that the ranks are known to form. Only those that leave the graph as it
-// is. Of the masks, only those found before about `terms` edges were looked at or the search was stopped.
+// Symmetries found in the rank numbers: shifts by a divisor of their number, exclusive or with a mask, exchanges of
+// binary digits, their reversal, and steps in the grid that the ranks are known to form. Only those that leave the
+// graph as it is. Of the masks, only those found before about `terms` edges were looked at or the search was stopped.
 std::vector<Renumbering> symmetries_of_numbers(const TrafficGraph& graph, const std::optional<Shape>& grid,
                                                std::int64_t terms, const Tools& tools);
 

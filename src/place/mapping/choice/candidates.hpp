@@ -20,15 +20,15 @@ class Candidates {
 
   const std::vector<CandidateMap>& all() const { return all_; }
   std::vector<CandidateMap>& all() { return all_; }
-  // What the busiest link may carry: no more than in the usual order, nor than in the library's map of fewest
+  // Cap on the bytes of the busiest link: no more than in the usual order, nor than in the library's map of fewest
   // hop-bytes.
   std::int64_t link_cap() const { return link_cap_; }
-  // By the objective; of equals the earlier one. Candidates beyond the cap count only if none is within it or the
-  // request has no cap.
+  // Best candidate by the objective; of equals the earlier one. Candidates beyond the cap count only if none is within
+  // it or the request has no cap.
   std::size_t best() const;
   // The numbers of all, best first by the objective; those beyond the cap come last.
   std::vector<std::size_t> ranking() const;
-  // Of each origin the one of fewest hop-bytes, whatever its links carry; the fewest first, at most so many.
+  // The candidate of fewest hop-bytes from each origin, whatever its links carry; the fewest first, at most so many.
   std::vector<std::size_t> best_of_origins(std::size_t most) const;
 
  private:

@@ -173,7 +173,7 @@ class MapSearch {
     for (Partitioner* const library : request_.partitioners) {
       report(fmt::format("map by {}", library->name()));
       std::vector<NamedMap> found;
-      // Of few ranks a map takes hundredths of a second, and the first one is enough for a quick answer.
+      // For few ranks a map takes hundredths of a second, and the first one is enough for a quick answer.
       const bool are_cheap = work_.library_maps > 1 && request_.traffic.ranks() <= 2048;
       const int count = are_cheap ? 2 * work_.library_maps : work_.library_maps;
       for (int at = 0; at < count && !tools_.stop(); ++at)

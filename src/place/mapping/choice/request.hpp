@@ -1,4 +1,4 @@
-// What is asked of a search for a placement, and what it answers.
+// Request to a search for a placement, and its answer.
 #pragma once
 
 #include "mapping/bounds/bounds.hpp"

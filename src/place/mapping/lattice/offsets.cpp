@@ -17,7 +17,7 @@ std::int32_t step_between(Axis axis, std::int32_t from, std::int32_t to) {
   return 2 * forward <= axis.length ? forward : forward - axis.length;
 }
 
-// Of two opposite steps the one whose first step is forward.
+// Whether the first step is forward: true for one of two opposite steps.
 bool is_forward(const Coordinates& step) {
   for (const std::int32_t along : step)
     if (along != 0) return along > 0;

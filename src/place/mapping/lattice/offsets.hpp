@@ -1,4 +1,4 @@
-// What a graph's edges are in the coordinates of a grid.
+// Edges of a graph in the coordinates of a grid.
 #pragma once
 
 #include "mapping/lattice/lattice.hpp"

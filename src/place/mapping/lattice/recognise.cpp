@@ -18,7 +18,8 @@ void add_grid(const TrafficGraph& graph, std::optional<LatticeGrid> grid, std::v
   found.push_back(lattice_of(graph, std::move(grid->shape), std::move(grid->place_of_vertex)));
 }
 
-// Of several tori one without a twist, else the one that has most bytes between neighbours, however ranks are numbered.
+// Adds one of several tori: one without a twist, else the one that has most bytes between neighbours, however ranks are
+// numbered.
 void add_triangular_torus(const TrafficGraph& graph, std::vector<TriangularTorus> tori, std::vector<Lattice>& found) {
   const auto rank = [](const Lattice& torus) {
     return std::tuple(!torus.is_twisted, torus.covered, -torus.shape.length(0));

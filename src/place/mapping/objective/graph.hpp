@@ -32,7 +32,7 @@ struct TrafficGraph {
   static TrafficGraph of(const Traffic& traffic);
   // Edges in any order and from one end each. Those of the same pair are summed; neither end may be the other.
   static TrafficGraph of_pairs(std::int32_t ranks, std::span<const std::pair<std::int32_t, Edge>> pairs);
-  // Of these ranks alone, numbered by their place in the list, with the edges between them.
+  // Graph of these ranks alone, numbered by their place in the list, with the edges between them.
   TrafficGraph part(std::span<const std::int32_t> ranks) const;
   bool operator==(const TrafficGraph&) const = default;
 };

@@ -1,4 +1,4 @@
-// What ranks are placed on: a network, and the slots of its nodes.
+// Host on which ranks are placed: a network, and the slots of its nodes.
 #pragma once
 
 #include "base/result.hpp"

@@ -11,16 +11,16 @@ namespace kumihimo::mapping {
 
 class LinkLoads {
  public:
-  // Of all flows. O(flows x hops). The three must live as long. Bytes of one link sum to at most `most_traffic`.
+  // Loads of all flows. O(flows x hops). The three must live as long. Bytes of one link sum to at most `most_traffic`.
   LinkLoads(const Traffic& traffic, const MappingHost& host, const Assignment& assignment);
 
   std::int64_t max() const { return tree_[1]; }
   std::int64_t on(LinkId link) const { return tree_[leaves_ + static_cast<std::size_t>(link.value)]; }
 
-  // What exchange(rank, slot) would change, a row for each link that changes: O(degree of both x hops).
+  // Changes by exchange(rank, slot), a row for each link that changes: O(degree of both x hops).
   using Change = std::vector<std::pair<LinkId, std::int64_t>>;
   const Change& change(const Assignment& assignment, std::int32_t rank, std::int32_t slot);
-  // What the change adds to the sum over all links of max(0, load - cap), saturated.
+  // Amount that the change adds to the sum over all links of max(0, load - cap), saturated.
   std::int64_t excess_added(const Change& change, std::int64_t cap) const;
   void apply(const Change& change);
 

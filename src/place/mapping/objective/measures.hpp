@@ -1,5 +1,5 @@
-// What a placement is judged by, computed from the network's own distances and routes: the golden copy of the search's
-// faster forms, and the numbers that users see.
+// Measures that judge a placement, computed from the network's own distances and routes: the golden copy of the
+// search's faster forms, and the numbers that users see.
 #pragma once
 
 #include "mapping/objective/assignment.hpp"

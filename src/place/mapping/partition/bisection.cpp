@@ -68,7 +68,7 @@ class Bisection {
       slot_of_rank_[as_index(domain.ranks[at])] = domain.slots[at];
   }
 
-  // Of ranks that have a slot already, the node is exact.
+  // The node of ranks that have a slot already is exact.
   Whereabouts whereabouts(const std::vector<Domain>& level) const {
     Whereabouts where;
     where.domain.assign(slot_of_rank_.size(), -1);

@@ -7,7 +7,7 @@
 namespace kumihimo::mapping {
 namespace {
 
-// What the cut loses when a vertex changes sides.
+// Loss of the cut when a vertex changes sides.
 std::int64_t gain_of_change(const Halving& halving, std::span<const char> part, std::int32_t vertex) {
   const char side = part[static_cast<std::size_t>(vertex)];
   std::int64_t gain = halving.pull[static_cast<std::size_t>(vertex)] * (side == 0 ? -1 : 1);

@@ -80,7 +80,7 @@ class RanksOfNode {
     return false;
   }
 
-  // What the rank's edges but that to `except` add when it goes to a place.
+  // Adds the bytes that cross each level when the rank moves, of all its edges but that to `except`.
   void add_change(const std::vector<std::int32_t>& place_of_rank, std::int32_t rank, std::int32_t to,
                   std::int32_t except, Bytes& added) const {
     const std::int32_t from = place_of_rank[static_cast<std::size_t>(rank)];

@@ -18,7 +18,7 @@ namespace kumihimo::mapping {
 Assignment place_within_nodes(const TrafficGraph& graph, const MappingHost& host, Assignment start,
                               std::span<const Level> levels, std::uint64_t seed, const Tools& tools);
 
-// Of each level: the bytes between ranks on the same node in different groups of it.
+// Per level: the bytes between ranks on the same node in different groups of it.
 std::vector<std::int64_t> bytes_across(const TrafficGraph& graph, const MappingHost& host, const Assignment& assignment,
                                        std::span<const Level> levels);
 

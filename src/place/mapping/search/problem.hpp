@@ -1,4 +1,4 @@
-// What all parts of a search start from.
+// Problem from which all parts of a search start.
 #pragma once
 
 #include "mapping/objective/assignment.hpp"

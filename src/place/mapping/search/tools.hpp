@@ -1,4 +1,4 @@
-// What a search is given from outside, as this layer knows no clock, thread or file.
+// Tools that a search gets from outside, as this layer knows no clock, thread or file.
 #pragma once
 
 #include <cstdint>

@@ -94,7 +94,7 @@ class Splits {
     factors_.assign(static_cast<std::size_t>(shape.dimensions()), std::vector<std::int32_t>(box.axes.size(), 1));
   }
 
-  // Those of fewest factors first.
+  // All folds, those of fewest factors first.
   std::vector<std::vector<std::vector<std::int32_t>>> all() {
     const std::size_t axes = factors_.size() * box_.axes.size();
     for (most_factors_ = std::max(factors_.size(), box_.axes.size()); most_factors_ <= axes; ++most_factors_) {

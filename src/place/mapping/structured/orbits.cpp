@@ -104,8 +104,8 @@ class TranslationOrbits {
   std::vector<std::vector<Partner>> partners_;
 };
 
-// What orbits are placed in: the slots of the host's first `shift` planes along the axis. A cell stands for all slots
-// that are multiples of the shift away.
+// Cells in which orbits are placed: the slots of the host's first `shift` planes along the axis. A cell stands for all
+// slots that are multiples of the shift away.
 class Cells {
  public:
   Cells(const MappingHost& host, const Translation& translation)
@@ -224,7 +224,7 @@ class OrbitAnnealing {
   }
 
  private:
-  // Of one orbit at a cell, if `other` were elsewhere.
+  // Cost of one orbit at a cell, if `other` were elsewhere.
   std::int64_t cost(const Arrangement& now, std::int32_t orbit, std::int32_t cell, std::int32_t phase,
                     std::int32_t other, std::int32_t other_cell, std::int32_t other_phase) const {
     std::int64_t sum = 0;
@@ -278,7 +278,7 @@ class OrbitAnnealing {
     now.cell[o] = cell, now.phase[o] = phase;
   }
 
-  // What cost() of both counts twice.
+  // Cost that cost() of both counts twice.
   std::int64_t between(const Arrangement&, std::int32_t orbit, std::int32_t cell, std::int32_t phase,
                        std::int32_t other, std::int32_t other_cell, std::int32_t other_phase) const {
     std::int64_t sum = 0;
@@ -288,7 +288,7 @@ class OrbitAnnealing {
     return sum;
   }
 
-  // Of two partners the heavier.
+  // The heavier of two partners.
   static const TranslationOrbits::Partner& heavy(std::span<const TranslationOrbits::Partner> partners, Random& random) {
     const TranslationOrbits::Partner* best = nullptr;
     for (int tries = 0; tries < 4; ++tries) {

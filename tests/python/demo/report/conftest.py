@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+
 import pytest
 
 from kumihimo.demo import experiment
 from kumihimo.demo.experiment import real_runs
 from kumihimo.demo.report import Material
 from kumihimo.processes import mpi
+from kumihimo.text.documents import read_json
 from kumihimo.text.errors import KumihimoError
+from kumihimo.text.odd_bytes import to_json
 from kumihimo.tune.bench import tuned
 
 # The least that has every part: a short and two longer lengths.
@@ -22,12 +27,21 @@ def simulated() -> dict:
 
 
 @pytest.fixture(scope="session")
-def measured() -> dict:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """Half a minute of measurement, once for all workers of pytest."""
     try:
         installation = mpi.choose()
     except KumihimoError as lacking:
         pytest.skip(str(lacking))
-    return real_runs.measure(installation, effort=EFFORT)
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # of all workers
+    path = folder / "measured.json"
+    with (folder / "measured.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            path.write_text(to_json(real_runs.measure(installation, effort=EFFORT)), encoding="utf-8")
+    return read_json(path.read_text(encoding="utf-8"))
 
 
 @pytest.fixture

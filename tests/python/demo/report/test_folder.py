@@ -111,9 +111,9 @@ GONE = object()
 NEW = (GONE, None, "x", -1, 1e23, {}, [])
 
 
-def withstands(name: str, part: dict, folder_: Path) -> None:
+def withstands(name: str, part: dict, folder_: Path, changes: int) -> None:
     random = Random(1)
-    for path in random.sample(sorted(places(part), key=str), 40):
+    for path in random.sample(sorted(places(part), key=str), changes):
         new = random.choice(NEW)
         broken = changed(part, path, new)
         (folder_ / f"{name}.json").write_text(json.dumps(broken))
@@ -125,15 +125,20 @@ def withstands(name: str, part: dict, folder_: Path) -> None:
             raise AssertionError(f"{path} as {new!r}") from error
 
 
-def test_no_change_of_one_value_breaks_the_page_of_a_simulation(tmp_path, simulated):
+CHANGES = [10, pytest.param(40, marks=pytest.mark.long)]  # how many values, each in a page of its own
+
+
+@pytest.mark.parametrize("changes", CHANGES)
+def test_no_change_of_one_value_breaks_the_page_of_a_simulation(tmp_path, simulated, changes):
     largest = max(r["bytes"] for r in simulated["results"])
     few = {**simulated, "results": [r for r in simulated["results"] if r["bytes"] == largest]}
-    withstands("simulated", few, tmp_path)
+    withstands("simulated", few, tmp_path, changes)
 
 
 @pytest.mark.mpi
-def test_no_change_of_one_value_breaks_the_page_of_real_runs(tmp_path, measured):
-    withstands("measured", {**measured, "checks": measured["checks"][::9]}, tmp_path)
+@pytest.mark.parametrize("changes", CHANGES)
+def test_no_change_of_one_value_breaks_the_page_of_real_runs(tmp_path, measured, changes):
+    withstands("measured", {**measured, "checks": measured["checks"][::9]}, tmp_path, changes)
 
 
 def test_no_folder_an_empty_one_and_a_file(tmp_path, kumihimo):

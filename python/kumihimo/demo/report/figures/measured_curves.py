@@ -41,7 +41,7 @@ def charts(measured: dict, styles: Styles) -> pages.ChartGroup:
 
 
 def library_name(measured: dict) -> str:
-    """What the library calls itself."""
+    """The library's name for itself."""
     mpi = measured.get("mpi")
     if isinstance(mpi, dict):
         return " ".join(str(mpi[k]) for k in ("name", "version") if mpi.get(k)) or "MPI library"

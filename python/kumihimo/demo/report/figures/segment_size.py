@@ -32,7 +32,7 @@ def chart(simulated: dict, styles: Styles) -> pages.LineChart:
 
 
 def tuned_rows(simulated: dict) -> list[tuple[str, ...]]:
-    """What the best segment size gives beside the declared one, by algorithm and length."""
+    """Rows of the best segment size beside the declared one, by algorithm and length."""
     declared = {(r["algorithm"], r["bytes"]): r["seconds"] for r in results_on(simulated, simulated["paper_shape"])}
     rows: list[tuple[str, ...]] = []
     for r in simulated["tuned"]:

@@ -118,7 +118,7 @@ def launched(contestant: Contestant, task: dict, ranks: int, seconds: float, adv
 
 
 def unset(settings: dict[str, str]) -> dict[str, str]:
-    """What the user has set stays."""
+    """The settings, with the user's own values where the environment has them."""
     return {name: os.environ.get(name, value) for name, value in settings.items()}
 
 
@@ -127,7 +127,7 @@ def note_crash(run: OneSidedLaunch, begun: dict, reason: str) -> None:
 
 
 class Watched:
-    """What the bench driver says: `begun`, the case under way; `ending`, the call after all results."""
+    """Progress that the bench driver reports: `begun`, the case under way; `ending`, the call after all results."""
 
     def __init__(self, contestant: Contestant, run: OneSidedLaunch, advance: Advance) -> None:
         self.begun: dict | None = None

@@ -1,4 +1,4 @@
-"""What each back end needs beside an MPI library, and whether it is here. A back end is a row of ROWS."""
+"""Requirements of each back end beside an MPI library, and whether they are met here. A back end is a row of ROWS."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ COMPILE_SECONDS = 120
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line says of libraries: `shmem`, a path; `caf`, a command; `fabric`, options of the library of
-    remote memory. `folder`: for what is compiled."""
+    """Libraries named on the command line: `shmem`, a path; `caf`, a command; `fabric`, options of the library of
+    remote memory. `folder`: for what is compiled.
+    """
 
     folder: Path
     shmem: str | None = None
@@ -129,7 +130,7 @@ ROWS: dict[str, Callable[[Installation, Asked, int], FoundLibrary]] = {
 
 
 def find(name: str, installation: Installation, asked: Asked, span: int) -> FoundLibrary | str:
-    """What the back end needs, or why it cannot be had."""
+    """Finds the requirements of the back end, or the reason why they cannot be met."""
     try:
         return ROWS[name](installation, asked, span)
     except Failed as error:

@@ -1,4 +1,4 @@
-"""What was published of Blue Waters (Cray XE6, Gemini): one-sided communication of UPC and OpenSHMEM, beside ours.
+"""Published figures of Blue Waters (Cray XE6, Gemini): one-sided communication of UPC and OpenSHMEM, beside ours.
 
 Messages have 4 bytes unless a row says otherwise. A put of UPC includes a fence, so it is beside `put_quiet`.
 """

@@ -1,4 +1,4 @@
-"""What was learnt about the library's algorithms, in the forms that MPI libraries read. A module a form:
+"""Findings about the library's algorithms, in the formats that MPI libraries read. One module for each format:
 
 write(rules, ...) -> Export     the file and how it is used
 """

@@ -37,7 +37,7 @@ def write(rules: Rules) -> Export:
 
 
 def ranges(rules: tuple[Rule, ...]):
-    """What matches no rule is the library's."""
+    """Ranges of sizes with their rules; sizes that match no rule stay with the library."""
     for rule, after in zip(rules, [*rules[1:], None]):
         if rule.algorithm is not LIBRARY:
             last = "inf" if after is None else after.first - 1

@@ -80,6 +80,7 @@ def rules_of_one(collective: str, by_size: Mapping[int, str], catalogue: Catalog
 
 
 def own_name(names: Collection[str]) -> str:
-    """What the library does by itself, under the name that it has among these: MPICH's device is aside for all sizes of
-    a collective, or for none."""
+    """The library's own choice, by its name among these: MPICH's device is aside for all sizes of a collective, or for
+    none.
+    """
     return AUTO if AUTO in names and DEFAULT not in names else DEFAULT
