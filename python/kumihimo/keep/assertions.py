@@ -149,7 +149,7 @@ def check(found: PerformanceAssert, scale: str | None, has_work: bool, has_roof:
 
 
 def check_recorded(found: PerformanceAssert) -> None:
-    """Quantities that a recording has: of regions, functions and call sites: seconds and waiting, of regions the share of MPI."""
+    """A recording has seconds and waiting of regions, functions and call sites, and of regions the share of MPI."""
     text = f"`{found.text}`"
     if found.quantity == RATE and not found.work:
         rule = f"the rate of a {found.subject} needs the bytes or operations of one passage on one rank"
