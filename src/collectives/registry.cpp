@@ -109,7 +109,7 @@ Status Variant::check(const Parameters& p) const {
     if (q.is_given(p) && !takes(q))
       return not_applicable(fmt::format("{} has no parameter {}", name, q.name), {}, "leave it out");
   if (p.throttle && p.send_window && p.receive_window)
-    return wrong_value("throttle has no effect beside send_window and receive_window", {}, "leave one of them out");
+    return not_applicable("throttle has no effect beside send_window and receive_window", {}, "leave one of them out");
   for (const Parameter& each : parameters)
     for (const CollectiveKind part : each.parts)
       if (const auto& named = p.*std::get<ParameterDeclaration::Choice>(each.parameter->value))

@@ -113,6 +113,7 @@ TEST(DistributedFft, IsTheGoldenCopysForAnyGridRanksAndWay) {
     if (each.way.exchange == "linear" && random() % 2 == 0) {
       each.way.send_window = static_cast<std::int64_t>(random() % 4);
       each.way.receive_window = static_cast<std::int64_t>(random() % 4);
+      if (each.way.send_window > 0 && each.way.receive_window > 0) each.way.throttle = 0; // all three are refused
     }
     if (each.way.kind == ExchangeKind::leaders) each.way.group = static_cast<std::int64_t>(random() % 4);
     each.way.profiles = random() % 2 == 0;
