@@ -254,7 +254,8 @@ def fault_of(
     threads = [each.thread for each in involved if each.thread.spins_in]
     spinning = [runtimes.spin_text(thread.spins_in, thread.library) for thread in threads]
     if spinning:
-        text += f"; {len(spinning)} of the threads spin (in {', '.join(sorted(set(spinning)))})"
+        spin = "spins" if len(spinning) == 1 else "spin"
+        text += f"; {len(spinning)} of the threads {spin} (in {', '.join(sorted(set(spinning)))})"
     return BindingFault(kind, node.host, ranks_of(involved), shared, text)
 
 

@@ -233,7 +233,7 @@ class TestPlantedFaults:
         fault = named(on, [rank(0, on, on.cores[0], 1, spins), rank(1, on, on.cores[1])])
         assert fault.text == (
             "rank 0: 3 threads (OpenMP) share processor 0 of n0; 2 other cores are free; "
-            "1 of the threads spin (in libgomp)"
+            "1 of the threads spins (in libgomp)"
         )
 
 
