@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::size_t most_threads = 1024; // that are sampled at a time
 constexpr auto between_rounds = std::chrono::microseconds(1500);
+// Of a thread that shares its processor: it gets the signal only in its next time slice.
+constexpr std::size_t least_instructions = 4;
+constexpr int further_rounds = 50;
+constexpr auto between_further_rounds = std::chrono::milliseconds(5);
 
 struct InstructionSlot {
   std::atomic<pid_t> thread;
@@ -70,27 +74,41 @@ class UrgentSignal {
   bool is_ours_ = false;
 };
 
+// Adds the instruction of each of `threads` that runs and gets a processor within `time`. False: none runs.
+bool look_at(const std::vector<ThreadState>& threads, std::chrono::microseconds time,
+             std::map<pid_t, std::vector<std::uintptr_t>>& found) {
+  const pid_t process = getpid();
+  std::size_t n = 0;
+  for (const ThreadState& thread : threads) { // each at once, while it still runs
+    if (n == most_threads || !thread.takes_signals || !is_running(thread.thread)) continue;
+    slots[n].instruction.store(0, std::memory_order_relaxed);
+    slots[n++].thread.store(thread.thread, std::memory_order_relaxed);
+    used.store(n, std::memory_order_release);
+    syscall(SYS_tgkill, process, thread.thread, SIGURG);
+  }
+  if (n == 0) return false;
+  std::this_thread::sleep_for(time);
+  for (std::size_t at = 0; at < n; ++at)
+    if (const std::uintptr_t instruction = slots[at].instruction.exchange(0, std::memory_order_acquire))
+      found[slots[at].thread.load()].push_back(instruction);
+  return true;
+}
+
 } // namespace
 
-std::map<pid_t, std::vector<std::uintptr_t>> instruction_samples(const std::vector<ThreadState>& threads, int rounds) {
+std::map<pid_t, std::vector<std::uintptr_t>> instruction_samples(const std::vector<ThreadState>& threads, int rounds,
+                                                                 const std::function<bool()>& goes_on) {
   std::map<pid_t, std::vector<std::uintptr_t>> found;
   const UrgentSignal signal;
   if (!signal) return found;
-  const pid_t process = getpid();
-  for (int round = 0; round < rounds; ++round) {
-    std::size_t n = 0;
-    for (const ThreadState& thread : threads) { // each at once, while it still runs
-      if (n == most_threads || !thread.takes_signals || !is_running(thread.thread)) continue;
-      slots[n].instruction.store(0, std::memory_order_relaxed);
-      slots[n++].thread.store(thread.thread, std::memory_order_relaxed);
-      used.store(n, std::memory_order_release);
-      syscall(SYS_tgkill, process, thread.thread, SIGURG);
-    }
-    std::this_thread::sleep_for(between_rounds);
-    for (std::size_t at = 0; at < n; ++at)
-      if (const std::uintptr_t instruction = slots[at].instruction.exchange(0, std::memory_order_acquire))
-        found[slots[at].thread.load()].push_back(instruction);
+  for (int round = 0; round < rounds; ++round) look_at(threads, between_rounds, found);
+  for (int round = 0; round < further_rounds && goes_on && goes_on(); ++round) {
+    std::vector<ThreadState> few;
+    for (const ThreadState& thread : threads)
+      if (found[thread.thread].size() < least_instructions) few.push_back(thread);
+    if (!look_at(few, between_further_rounds, found)) break;
   }
+  std::erase_if(found, [](const auto& each) { return each.second.empty(); });
   return found;
 }
 

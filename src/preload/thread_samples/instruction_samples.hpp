@@ -9,13 +9,16 @@
 #include "thread_samples/thread_states.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
 namespace kumihimo::thread_samples {
 
 // Instructions of those of `threads` that ran at some of `rounds` looks, which are some milliseconds apart. Empty where
-// the processor or the program do not allow it. One caller at a time.
-std::map<pid_t, std::vector<std::uintptr_t>> instruction_samples(const std::vector<ThreadState>& threads, int rounds);
+// the processor or the program do not allow it. One caller at a time. Threads that share a processor may get no time
+// slice in these rounds: up to 50 more follow for them, 5 ms apart, while `goes_on` is true.
+std::map<pid_t, std::vector<std::uintptr_t>> instruction_samples(const std::vector<ThreadState>& threads, int rounds,
+                                                                 const std::function<bool()>& goes_on = {});
 
 } // namespace kumihimo::thread_samples

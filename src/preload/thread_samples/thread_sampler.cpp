@@ -94,7 +94,10 @@ void ThreadSampler::run() {
   }
   second_ = look();
   if (ends) return; // the program waits
-  instructions_ = instruction_samples(worked_between(), rounds);
+  instructions_ = instruction_samples(worked_between(), rounds, [this] {
+    const std::lock_guard lock(mutex_);
+    return !is_ending_;
+  });
   if (rules_.then) rules_.then();
 }
 

@@ -41,7 +41,8 @@ class AtomicMeasures {
         if (name == "swap") return by_one([&](std::int64_t i) { return library_.swap(peer(), i + 1) == i; });
       return not_applicable(fmt::format("the library has no {}", name));
     } else {
-      return not_applicable("this synchronisation has no atomics that the target takes no part in");
+      return not_applicable(
+          "no atomics are measured here; windows of MPI have them with flush, lock_flush, lock and lock_all");
     }
   }
 

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <future>
+#include <optional>
 #include <thread>
 
 namespace kumihimo::thread_samples {
@@ -107,6 +108,45 @@ TEST(InstructionSamples, AreOfThreadsThatRun) {
   ASSERT_TRUE(found.contains(threads.busy_id));
   EXPECT_FALSE(found.contains(threads.idle_id));
 #endif
+}
+
+// Keeps the calling thread, and those that it starts, on its processor.
+class OneProcessor {
+ public:
+  OneProcessor() {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+    sched_getaffinity(0, sizeof before_, &before_), sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OneProcessor() { sched_setaffinity(0, sizeof before_, &before_); }
+  OneProcessor(const OneProcessor&) = delete;
+  OneProcessor& operator=(const OneProcessor&) = delete;
+
+ private:
+  cpu_set_t before_{};
+};
+
+TEST(InstructionSamples, AreOfThreadsThatShareAProcessorToo) {
+  std::optional<OneProcessor> shared(std::in_place);
+  const Threads some, others, more, most;
+  shared.reset(); // for the calling thread
+  const auto found = instruction_samples(thread_states(), 1, [] { return true; });
+#if defined(__x86_64__) || defined(__aarch64__)
+  for (const Threads* each : {&some, &others, &more, &most}) {
+    ASSERT_TRUE(found.contains(each->busy_id));
+    EXPECT_GE(found.at(each->busy_id).size(), 2U);
+    EXPECT_FALSE(found.contains(each->idle_id));
+  }
+#endif
+}
+
+TEST(InstructionSamples, EndWithTheProgram) {
+  std::optional<OneProcessor> shared(std::in_place);
+  const Threads some, others;
+  int asked = 0;
+  instruction_samples(thread_states(), 0, [&] { return ++asked < 3; });
+  EXPECT_EQ(asked, 3);
 }
 
 std::atomic<int> handled = 0;

@@ -46,6 +46,8 @@ def test_windows_of_mpi(kumihimo, installation, family):
     for name in ("flush", "lock_flush", "request", "lock", "lock_all", "fence", "pscw"):
         assert {(name, "put_quiet"), (name, "get"), (name, "put_bandwidth"), (name, "put_both_ways")} <= measured
     assert ("flush", "put") in measured and ("fence", "put") not in measured
+    with_atomics = {name for name, measure in measured if measure == "fetch_add"}
+    assert with_atomics == {"flush", "lock_flush", "lock", "lock_all"}
     assert all(row["right"] for row in rows if "seconds" in row)
 
 

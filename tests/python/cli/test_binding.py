@@ -181,6 +181,23 @@ def test_progress_threads_on_cores_of_ranks(family: str, hybrid: Path, tmp_path:
 
 @TWO_CORES
 @pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_a_thread_of_the_program_that_polls_mpi(family: str, installation: mpi.Installation, tmp_path: Path) -> None:
+    program = tmp_path / "polling"
+    line = [f"mpicc.{family}", "-O1", str(SOURCE.with_name("polling.c")), "-o", str(program), "-lpthread"]
+    if shutil.which(line[0]) is None:
+        pytest.skip(f"no {line[0]}")
+    subprocess.run(line, check=True)
+    ran, found = looked(tmp_path, [launcher(family), *bound(family), "-n", "1", str(program), "1.5"])
+    if ran.returncode == 77:
+        pytest.skip("no MPI_THREAD_MULTIPLE")
+    assert kinds(found) == [judge.PROGRESS], ran.stderr
+    assert "progress threads of the program take time of ranks" in ran.stderr
+    check_mended(tmp_path, found)
+
+
+@TWO_CORES
+@pytest.mark.mpi
 @pytest.mark.parametrize("family", ["openmpi"])
 @pytest.mark.parametrize(
     ("source", "compiler", "options", "runtime", "library"),

@@ -88,7 +88,7 @@ def verdict(samples: BindingSamples) -> BindingVerdict:
 def needing_cores(ranks: Iterable[SampledRank]) -> list[PlacedThread]:
     """The threads that need a core, those first that a binding serves first."""
     found = [PlacedThread(rank.rank, thread) for rank in ranks for thread in rank.threads if needs_core(thread, rank)]
-    found.sort(key=lambda each: (ORDER.index(each.thread.runtime), each.rank))
+    found.sort(key=lambda each: (ORDER.index(each.thread.runtime), is_helper(each.thread), each.rank))
     return [PlacedThread(each.rank, each.thread, number) for number, each in enumerate(found)]
 
 
@@ -97,6 +97,22 @@ def needs_core(thread: SampledThread, rank: SampledRank) -> bool:
         works = any(computes(other) for other in rank.threads if other.runtime != runtimes.RANK)
         return thread.busy >= BUSY or not works
     return computes(thread) or (thread.runtime == runtimes.MPI and thread.busy >= BUSY_HELPER)
+
+
+def is_helper(thread: SampledThread) -> bool:
+    """Whether it computes nothing: a thread that the MPI library has started, or one of the program that polls it, as
+    in a loop of MPI_Test, or that yields in a loop."""
+    return thread.runtime == runtimes.MPI or (
+        thread.runtime == runtimes.OTHER and (polls_mpi(thread) or yields(thread))
+    )
+
+
+def polls_mpi(thread: SampledThread) -> bool:
+    return thread.spins_in is not None and runtimes.is_of_mpi(thread.spins_in)
+
+
+def yields(thread: SampledThread) -> bool:
+    return (thread.spins_in or "").endswith(runtimes.YIELDS)
 
 
 def computes(thread: SampledThread) -> bool:
@@ -156,9 +172,9 @@ def too_many(
     involved = [each for each in threads if each.thread.runtime == excess]
     if excess == runtimes.RANK:
         return fault_of(TOO_MANY_RANKS, node, threads, frozenset(), f"{len(ranks)} ranks run, but {has}")
-    if excess == runtimes.MPI:
-        library = runtimes.library_text(involved[0].thread.library)
-        text = f"with progress threads of MPI ({library}) {len(threads)} threads need a core each, but {has}"
+    if all(is_helper(each.thread) for each in involved):
+        who = helper_text(involved[0].thread)
+        text = f"with {who} {len(threads)} threads need a core each, but {has}"
         return fault_of(PROGRESS, node, involved, frozenset(), text)
     total = " + ".join(f"{n} of {runtime_text(runtime)}" for runtime, n in counts.items() if n)
     text = f"{len(threads)} threads ({total}) need a core each, but {has}"
@@ -166,6 +182,13 @@ def too_many(
     if kind == BLAS_INSIDE:
         text = f"BLAS starts threads beside those of OpenMP: {text}"
     return fault_of(kind, node, threads, frozenset(), text)
+
+
+def helper_text(thread: SampledThread) -> str:
+    """Whose progress threads they are, and the library that has started them."""
+    if thread.runtime == runtimes.MPI:
+        return f"progress threads of MPI ({runtimes.library_text(thread.library)})"
+    return f"{'progress' if polls_mpi(thread) else 'waiting'} threads of the program"
 
 
 def runtime_text(runtime: str) -> str:
@@ -193,7 +216,7 @@ def kind_of(contention: Contention[PlacedThread], openmp: set[int]) -> str:
     runtime, rank = contention.without.thread.runtime, contention.without.rank
     if runtime == runtimes.RANK:
         return RANKS_SHARE
-    if runtime == runtimes.MPI:
+    if is_helper(contention.without.thread):
         return PROGRESS
     if runtime == runtimes.BLAS and rank in openmp:
         return BLAS_INSIDE
@@ -215,8 +238,7 @@ def contention_fault(
     if kind == TOO_NARROW:
         who = f"{ranks_text(ranks_of(involved))}: {len(involved)} threads ({runtime_text(runtime)}) share {where}"
     elif kind == PROGRESS:
-        library = runtimes.library_text(contentions[0].without.thread.library)
-        who = f"progress threads of MPI ({library}) take time of ranks on {where}"
+        who = f"{helper_text(contentions[0].without.thread)} take time of ranks on {where}"
     elif kind == BLAS_INSIDE:
         who = f"BLAS starts threads beside those of OpenMP: {len(involved)} threads share {where}"
     elif kind == RANKS_SHARE:
@@ -232,7 +254,8 @@ def fault_of(
     threads = [each.thread for each in involved]
     spinning = [runtimes.spin_text(of.spins_in, of.library) for of in threads if of.spins_in]
     if spinning:
-        text += f"; {len(spinning)} of the threads spin (in {', '.join(sorted(set(spinning)))})"
+        spin = "spins" if len(spinning) == 1 else "spin"
+        text += f"; {len(spinning)} of the threads {spin} (in {', '.join(sorted(set(spinning)))})"
     return BindingFault(kind, node.host, ranks_of(involved), shared, text)
 
 

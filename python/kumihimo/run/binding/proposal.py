@@ -10,7 +10,7 @@ from pathlib import Path
 from kumihimo.processes import launch_lines
 from kumihimo.run.binding import judge, runtimes
 from kumihimo.run.binding.judge import BindingFault
-from kumihimo.run.binding.samples import BindingSamples, SampledRank
+from kumihimo.run.binding.samples import BindingSamples, SampledRank, SampledThread
 from kumihimo.text.quantities import counted
 
 OPENMPI, HYDRA, SRUN = "openmpi", "mpich", "srun"
@@ -109,6 +109,11 @@ def team_of(rank: SampledRank, runtime: str) -> int:
     return sum(thread.runtime == runtime != runtimes.RANK and judge.needs_core(thread, rank) for thread in rank.threads)
 
 
+def is_own_helper(thread: SampledThread) -> bool:
+    """Whether it is a thread of the program that needs a core, but computes nothing."""
+    return thread.runtime == runtimes.OTHER and judge.is_helper(thread) and judge.computes(thread)
+
+
 def uses_openmp(samples: BindingSamples) -> bool:
     return any(
         any(thread.runtime == runtimes.OPENMP for thread in rank.threads)
@@ -175,6 +180,9 @@ def remarks(samples: BindingSamples, share: RankShare) -> tuple[str, ...]:
         found.append(f"no binding mends more ranks than cores: start at most {counted(most, 'rank')} on a node")
     if share.progress_off:
         found.append("no core is left for progress threads of MPI; to keep them, start fewer ranks or threads")
+    helpers = max(sum(map(is_own_helper, rank.threads)) for rank in samples.ranks)
+    if 0 < share.units < 1 + helpers:
+        found.append("no core is left for waiting threads of the program; start fewer ranks, or let them sleep")
     if share.blas and not share.blas_variables:
         found.append("set the number of threads of your BLAS library by its own variable")
     return tuple(found)

@@ -18,6 +18,7 @@ LIBRARIES = (
 YIELDS = ":sched_yield"  # ends a place where a thread offers its processor to others
 LOOKS = 2  # least instructions of a thread that say what it does
 SPINNING_SHARE = 0.5  # of them
+RECORDER = "libkumihimo-recorder"  # whose code runs in calls of MPI
 WAITING_LIBRARIES = (OPENMP, MPI, TBB)  # whose own code computes little: a thread there waits for others
 
 
@@ -31,6 +32,8 @@ def runtime_of(library: str | None) -> str:
 
 def spin_text(place: str, library: str) -> str:
     """For people. `library`: which started the thread; of the first thread of a rank none did."""
+    if place.startswith(RECORDER):
+        return "calls of MPI"
     if not place.endswith(YIELDS):
         return library_text(place)
     return "sched_yield" + (f" of {library_text(library)}" if library else "")
@@ -41,6 +44,11 @@ def library_text(library: str) -> str:
     return library.partition(".so")[0]
 
 
+def is_of_mpi(place: str) -> bool:
+    """Whether a thread that is found there is in a call of MPI."""
+    return runtime_of(place) == MPI or place.startswith(RECORDER)
+
+
 def spins_in(instructions: Mapping[str, int]) -> str | None:
     """The place where a thread keeps its processor and only waits; None if it computes, or too little is known. A BLAS
     library computes in its own code, so it spins only where it yields."""
@@ -48,7 +56,7 @@ def spins_in(instructions: Mapping[str, int]) -> str | None:
     waiting = {
         place: count
         for place, count in instructions.items()
-        if place.endswith(YIELDS) or runtime_of(place) in WAITING_LIBRARIES
+        if place.endswith(YIELDS) or runtime_of(place) in WAITING_LIBRARIES or is_of_mpi(place)
     }
     if looks < LOOKS or sum(waiting.values()) < SPINNING_SHARE * looks:
         return None

@@ -352,15 +352,27 @@ class RequestBased : public MpiWindow {
   std::vector<Handle> requests_; // whole words, also where a handle is 32 bits long
 };
 
+// An epoch for each operation: of one rank, or of all.
+template <bool of_all>
 class LockEpoch : public MpiWindow {
  public:
-  static constexpr std::string_view name = "lock";
+  static constexpr std::string_view name = of_all ? "lock_all" : "lock";
   using MpiWindow::MpiWindow;
   Status allocate(std::int64_t bytes, const std::optional<OneSidedPair>&) { return make(bytes, std::nullopt); }
   void release() { unmake(); }
   void meet() { world_barrier(); }
-  void open(std::int32_t peer) { call_.Win_lock(lock_shared(), place(peer), 0, window_); }
-  void close(std::int32_t peer) { call_.Win_unlock(place(peer), window_); }
+  void open(std::int32_t peer) {
+    if constexpr (of_all)
+      call_.Win_lock_all(0, window_);
+    else
+      call_.Win_lock(lock_shared(), place(peer), 0, window_);
+  }
+  void close(std::int32_t peer) {
+    if constexpr (of_all)
+      call_.Win_unlock_all(window_);
+    else
+      call_.Win_unlock(place(peer), window_);
+  }
   void start_put(std::int32_t peer, std::int64_t offset, std::int64_t bytes) { put_into(peer, offset, bytes); }
   void start_get(std::int32_t peer, std::int64_t offset, std::int64_t bytes) { get_from(peer, offset, bytes); }
   std::int64_t fetch_add(std::int32_t peer, std::int64_t value) {
@@ -384,19 +396,6 @@ class LockEpoch : public MpiWindow {
     close(peer);
     return old;
   }
-};
-
-class LockAllEpoch : public MpiWindow {
- public:
-  static constexpr std::string_view name = "lock_all";
-  using MpiWindow::MpiWindow;
-  Status allocate(std::int64_t bytes, const std::optional<OneSidedPair>&) { return make(bytes, std::nullopt); }
-  void release() { unmake(); }
-  void meet() { world_barrier(); }
-  void open(std::int32_t) { call_.Win_lock_all(0, window_); }
-  void close(std::int32_t) { call_.Win_unlock_all(window_); }
-  void start_put(std::int32_t peer, std::int64_t offset, std::int64_t bytes) { put_into(peer, offset, bytes); }
-  void start_get(std::int32_t peer, std::int64_t offset, std::int64_t bytes) { get_from(peer, offset, bytes); }
 };
 
 // A fence ends an epoch and begins one, so the one that ended the own access also begins the exposure after it.
@@ -506,7 +505,7 @@ Status measure_mpi(const OneSidedContext& context, const OneSidedTask& task) {
     for (const std::string& name : task.synchronisations) {
       Status s = known_kind(context, kind);
       if (s)
-        s = measure_named<Flush, LockFlush, RequestBased, LockEpoch, LockAllEpoch, FenceEpoch, PostStart>(
+        s = measure_named<Flush, LockFlush, RequestBased, LockEpoch<false>, LockEpoch<true>, FenceEpoch, PostStart>(
             context, *functions, task, kind, name);
       is_any |= s.ok();
       if (s) continue;

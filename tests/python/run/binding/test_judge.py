@@ -181,6 +181,36 @@ class TestPlantedFaults:
         assert "spin" in fault.text and "(libmpich)" in fault.text
         assert mended(job.node, ranks) == []
 
+    @given(jobs(spare=1), st.data())
+    def test_a_thread_of_the_program_that_polls_mpi(self, job: Job, data) -> None:
+        """It gets a core; one that computes is no progress thread."""
+        at = data.draw(st.integers(0, job.ranks - 1))
+        mask = job.own_cores(at)
+        cases = (
+            ("mca_pml_ob1.so", judge.PROGRESS, "progress threads of the program take"),
+            ("libc.so.6:sched_yield", judge.PROGRESS, "waiting threads of the program take"),
+            (None, judge.TOO_NARROW, "(the program) share"),
+        )
+        for spins, kind, text in cases:
+            helpers = [thread(runtimes.OTHER, mask, 0.9, spins) for _ in range(len(mask))]
+            fault = named(job.node, [rank(0, job.node, mask, job.threads - 1, *helpers)])
+            assert fault.kind == kind and text in fault.text
+
+    def test_a_thread_that_computes_gets_a_core_before_one_that_polls(self) -> None:
+        on = node(2)
+        both = [thread(runtimes.OTHER, on.processors, 0.9, spins) for spins in ("libmpi.so.40", None)]
+        fault = named(on, [rank(0, on, on.processors, 0, *both, thread(runtimes.OTHER, on.cores[0], 0.9))])
+        assert fault.kind != judge.PROGRESS
+
+    def test_no_core_is_left_for_a_thread_that_polls(self) -> None:
+        on = node(2)
+        polling = [thread(runtimes.OTHER, core, 0.9, "libmpi.so.40") for core in on.cores]
+        ranks = [rank(n, on, on.cores[n], 0, polling[n]) for n in range(2)]
+        fault = named(on, ranks)
+        assert fault.kind == judge.PROGRESS and "with progress threads of the program 4 threads need" in fault.text
+        found = proposal.proposal(samples(on, ranks), [fault], proposal.OPENMPI)
+        assert any("start fewer ranks, or let them sleep" in each for each in found.remarks)
+
     @given(jobs(least_ranks=2))
     def test_a_quota_of_control_groups(self, job: Job) -> None:
         quota = job.ranks * job.threads - 0.5
@@ -203,7 +233,7 @@ class TestPlantedFaults:
         fault = named(on, [rank(0, on, on.cores[0], 1, spins), rank(1, on, on.cores[1])])
         assert fault.text == (
             "rank 0: 3 threads (OpenMP) share processor 0 of n0; 2 other cores are free; "
-            "1 of the threads spin (in libgomp)"
+            "1 of the threads spins (in libgomp)"
         )
 
 

@@ -11,7 +11,7 @@ from described_bindings import node, rank, thread
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumihimo.run.binding import report, runtimes, samples
+from kumihimo.run.binding import judge, report, runtimes, samples
 from kumihimo.text.errors import BadInput
 
 NODE = {"processors": "0-2", "cores": ["0,4", "1,5", "2,6"], "domains": ["0-7"], "quota": None}
@@ -48,6 +48,15 @@ def test_a_rank_and_its_node() -> None:
     assert (openmp.runtime, openmp.at_first, openmp.spins_in) == ("OpenMP", openmp.processors, "libc.so.6:sched_yield")
     assert found.ranks[0].processors == {0}, "where the launcher let it run"
     assert "sched_yield of libgomp" in "\n".join(report.table(found))
+
+
+def test_a_thread_that_polls_is_found_in_the_recorder_too() -> None:
+    """A recorded call of MPI spends time in the recorder's code."""
+    recorder = "libkumihimo-recorder-mpi4-counts.so"
+    polls = samples.thread_of(row(8, instructions={recorder: 3, "libmpich.so.12": 1, "polling": 2}))
+    assert judge.polls_mpi(polls) and judge.is_helper(polls)
+    assert runtimes.spin_text(polls.spins_in, polls.library) == "calls of MPI"
+    assert not judge.is_helper(samples.thread_of(row(8, instructions={recorder: 1, "polling": 4})))
 
 
 def test_shares_of_time_are_shares() -> None:
