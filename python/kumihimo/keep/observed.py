@@ -46,6 +46,7 @@ NUMBERS_OF_KEY = (
 NO_KEY = (
     *("mpi", "command", "doubts", "limiting", "text", "error", "version", "note", "notes", "what", "found", "place"),
     *("bound_name", "reason", "host", "processor", "from", "answer", "page", "rate_unit", "why", "bound"),
+    *("largest_loss", "accuracy"),
 )
 SAID_BY_SPACE = ("shape", "ranks", "ranks_per_node", "nodes", "count")  # `node of 4 ranks` of bench
 LONGEST_KEY = 100
@@ -61,13 +62,17 @@ STATE_COST = "kumihimo-state-cost-1"  # form of bench checkpoint
 
 @dataclass
 class ObservedFigure:
-    """`runs`: its values. `lower`: less is better."""
+    """`runs`: its values. `lower`: less is better. `predicted`: the value of a model, which is the same in each run."""
 
     runs: list[RunValues] = field(default_factory=list)
     lower: bool = True
+    predicted: bool = False
 
     def estimate(self, share: float = MEDIAN) -> Estimate:
         """BadInput: the verb knows medians alone, and this is another share of the passages."""
+        if self.predicted:
+            (run,) = self.runs
+            return Estimate(run.largest, *(run.stated or (run.largest, run.largest)))
         if share != MEDIAN and any(run.stated for run in self.runs):
             raise BadInput("of these results the median alone is known", "assert it of the median")
         return estimate(self.runs, share)
@@ -299,6 +304,9 @@ def row_of(value: Mapping, group: str, without: Collection[str]) -> ObservedRow 
     if not figures:
         return None
     row = ObservedRow(ROW, name_of(value, without), group, figures)
+    if isinstance(value.get("model"), str):  # of simulate, simulate app and replay
+        for figure in figures.values():
+            figure.predicted = len(figure.runs) == 1
     seconds = value.get("seconds")
     if isinstance(value.get("times_golden"), (int, float)) and seconds:
         row.references[GOLDEN] = Estimate.exactly(seconds * value["times_golden"])

@@ -192,8 +192,7 @@ class Hdf5File final : public ByteFile {
     return library_.H5Screate_simple(1, &count, nullptr);
   }
   Status refused(std::string_view what) const {
-    return failed(fmt::format("{} cannot be {} by HDF5", path_, what), {},
-                  "make sure that there is space, or use --api posix, which says more");
+    return failed(fmt::format("{} cannot be {} by HDF5", path_, what), {}, advice_without_errno);
   }
 
   const mpi_job::MpiJob& job_;

@@ -1,5 +1,6 @@
 // Files by MPI-IO, each call by one rank or by all together.
 #include "file_bench/byte_file.hpp"
+#include "file_bench/system_error.hpp"
 #include "mpi/file_functions.hpp"
 
 #include <fmt/format.h>
@@ -55,8 +56,7 @@ class MpiFile final : public ByteFile {
  private:
   Status checked(int code, std::string_view what) const {
     if (code == 0) return Nothing{};
-    return failed(fmt::format("{} {} by MPI-IO", path_, what), library_.error_text(code),
-                  "make sure that there is space, or use --api posix, which says more");
+    return failed(fmt::format("{} {} by MPI-IO", path_, what), library_.error_text(code), advice_without_errno);
   }
   // Some libraries report a full disk by a short count alone.
   Status complete(const mpi::StatusWords& status, std::size_t wanted, std::int64_t position,
@@ -66,7 +66,7 @@ class MpiFile final : public ByteFile {
     if (static_cast<std::size_t>(count) == wanted) return Nothing{};
     return failed(
         fmt::format("{} of {} bytes of {} were {} by MPI-IO at byte {}", count, wanted, path_, what, position), {},
-        "make sure that there is space, or use --api posix, which says more");
+        advice_without_errno);
   }
 
   const mpi::Library& library_;

