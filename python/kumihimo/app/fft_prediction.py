@@ -22,6 +22,7 @@ __all__ = ["FFT", "FftQuestion", "LineRate", "check", "measure", "predicted", "q
 MEASURED_SIZE = 96
 RUNS = 3
 MOST_MESSAGES = 40_000_000  # of all ranks in an exchange
+MOST_SPREAD = 1.5  # of the runs of a measurement: beyond, other programs seem to run here
 POINT_NUMBERS = 2  # doubles
 BARRIERS = 2  # of an exchange through a window: before ranks read, and before they write again
 PACKING = ("packed", "derived")  # variants that copy to and from messages in loops of their own
@@ -32,12 +33,14 @@ LARGEST_PLANE = 8 * (256 << 10)  # bytes of a block, of the usual ones: src/nume
 @dataclass(frozen=True)
 class LineRate:
     """Rate of one thread here, in flops a second by 5 n log2(n) a line, with the copies to and from messages.
-    `packing`: seconds that loops of their own pack and unpack a point.
+    `packing`: seconds that loops of their own pack and unpack a point. `spread`: the slowest of the runs over the
+    fastest.
     """
 
     flops: float
     library: str
     packing: float = 0.0
+    spread: float = 1.0
 
     def measured(self) -> dict:
         processor = identity.this_machine()["processor"]
@@ -47,8 +50,17 @@ class LineRate:
             "size": MEASURED_SIZE,
             "runs": RUNS,
             "line_gflops": self.flops * 1e-9,
+            "slowest_over_fastest_run": self.spread,
             **({"packing_seconds_of_a_point": self.packing} if self.packing else {}),
         }
+
+
+def busy_text(measured: dict) -> str:
+    """Behind what was measured."""
+    spread = measured["slowest_over_fastest_run"]
+    if spread <= MOST_SPREAD:
+        return ""
+    return f"; its runs differ by a factor of {spread:.1f}: other programs seem to run here, measure again without them"
 
 
 def check(asked: FftQuestion, job: _machine.Job) -> None:
@@ -78,7 +90,8 @@ def measure(seconds: float, asked: FftQuestion | None = None) -> LineRate:
     rate = sum(kernel["flops"] for kernel in lines) / sum(kernel["seconds"] for kernel in lines)
     copies = [kernel for kernel in best["kernels"] if kernel["name"].startswith(("pack", "unpack"))]
     packed = sum(kernel["calls"] for kernel in copies if kernel["name"].startswith("pack")) * MEASURED_SIZE**3
-    return LineRate(rate, best["facts"]["lines by"], sum(each["seconds"] for each in copies) / max(1, packed))
+    packing = sum(each["seconds"] for each in copies) / max(1, packed)
+    return LineRate(rate, best["facts"]["lines by"], packing, max(run["seconds"] for run in runs) / best["seconds"])
 
 
 def measure_long_lines(seconds: float) -> LineRate:
@@ -94,7 +107,7 @@ def measure_long_lines(seconds: float) -> LineRate:
         flops = sum(kernel["flops"] for kernel in run["kernels"] if kernel["name"].startswith("lines along z"))
         (took,) = (row["mean"] for row in run["profile"] if row["name"] == "transforming lines")
         rates.append(flops / took)
-    return LineRate(max(rates), runs[0]["facts"]["lines by"])
+    return LineRate(max(rates), runs[0]["facts"]["lines by"], spread=max(rates) / min(rates))
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def show(asked: FftQuestion, rate: LineRate, results: list[dict], speed: CoreSpe
     packing = f"; packing {rate.packing * 1e9:.3g} ns a point" if rate.packing else ""
     output.print_line(
         f"Measured here on one thread of {measured['processor']}: lines {measured['line_gflops']:.3g} GFLOPS"
-        f"{packing}; {rate.library}"
+        f"{packing}; {rate.library}{fft_prediction.busy_text(measured)}"
     )
     if asked.sphere:
         share = asked.sphere.columns / (asked.points[0] * asked.points[1])

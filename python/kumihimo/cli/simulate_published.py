@@ -137,7 +137,7 @@ def lines_text(measured: dict, library: str) -> str:
     share = share_text(measured["line_gflops"] / measured["peak_gflops"])
     return (
         f"Measured here on one thread of {measured['processor']}: lines {measured['line_gflops']:.3g} GFLOPS "
-        f"({share} of the peak); {library}"
+        f"({share} of the peak); {library}{fft_prediction.busy_text(measured)}"
     )
 
 

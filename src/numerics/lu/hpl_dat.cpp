@@ -62,7 +62,8 @@ class HplLines {
     return words_of(take_until(text_, '\n'));
   }
   static std::string word_at(const std::vector<std::string_view>& words, std::size_t i) {
-    return i < words.size() ? fmt::format("'{}'", on_one_line(words[i])) : std::string("nothing");
+    if (i >= words.size()) return "nothing";
+    return is_utf8(words[i]) ? fmt::format("'{}'", on_one_line(words[i])) : std::string("bytes that are no text");
   }
   template <class Number>
   std::string rule(std::size_t count, Number least, Number most, std::string_view what) const {

@@ -289,6 +289,8 @@ TEST(HplDat, ABrokenFileIsOneSentenceWithItsLine) {
   const auto sentence = [](const std::string& text) { return parse_hpl_dat(text, "HPL.dat").error().sentence(); };
   EXPECT_EQ(sentence(good), "HPL.dat:6: N must be 2 numbers from 1 to 100000000 (got '30.5')");
   EXPECT_EQ(sentence(""), "HPL.dat:5: the number of values of N must be a number from 1 to 20 (got nothing)");
+  EXPECT_EQ(sentence("a\nb\nc\nd\n\xff\xfe Ns\n"),
+            "HPL.dat:5: the number of values of N must be a number from 1 to 20 (got bytes that are no text)");
   EXPECT_EQ(sentence("a\nb\nc\nd\n0 Ns\n"),
             "HPL.dat:5: the number of values of N must be a number from 1 to 20 (got '0')");
   EXPECT_EQ(sentence("a\nb\nc\nd\n1\n8\n1\n4\n2 PMAP\n"), "HPL.dat:9: PMAP must be a number from 0 to 1 (got '2')");

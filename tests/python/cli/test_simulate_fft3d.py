@@ -325,3 +325,9 @@ def test_what_does_not_fit_is_one_sentence(kumihimo, words: tuple[str, ...], err
     ended = kumihimo(*MACHINE, *words)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), ended.err
     assert error in ended.err
+
+
+def test_runs_that_differ_say_that_the_machine_is_busy():
+    steady, disturbed = (fft_prediction.LineRate(1e10, "", spread=spread).measured() for spread in (1.2, 4.0))
+    assert fft_prediction.busy_text(steady) == ""
+    assert "differ by a factor of 4.0" in fft_prediction.busy_text(disturbed)

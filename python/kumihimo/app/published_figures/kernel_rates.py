@@ -77,7 +77,12 @@ class KernelRates:
             return {}
         processor, date = identity.this_machine()["processor"], datetime.now(timezone.utc).date().isoformat()
         about = {"processor": processor, "date": date, **{name: self.known[name] for name in ABOUT if self.known}}
-        return about | {name: value if name == "peak" else vars(value) for name, value in taken.items()}
+        return about | {name: value if name == "peak" else kept(value) for name, value in taken.items()}
+
+
+def kept(rates: LuRates | LineRate) -> dict:
+    """Without what says how quiet the machine was."""
+    return {name: value for name, value in vars(rates).items() if name != "spread"}
 
 
 @cache
