@@ -464,7 +464,7 @@ std::vector<std::int32_t> FabricMessages::awaited() const {
 void FabricMessages::lose(std::int32_t rank) {
   const PeerId peer = peers_.at(rank).id;
   const std::string& failure = port_->failure(peer); // empty: another communicator saw its process end
-  port_->remove_remains(peer);
+  if (shared_memory::has_ended(port_->process(peer))) port_->remove_remains(peer); // of one that lives it is in use
   has_lost_peers_ = true;
   fail(failed(fmt::format("rank {} of the communicator does not answer over {}", rank, port_->provider()),
               failure.empty() ? "its process has ended" : failure,
