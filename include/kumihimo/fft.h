@@ -19,10 +19,10 @@
    frequencies 0 to nz / 2 along z; the others are their conjugates. A complex number is two doubles: double _Complex,
    fftw_complex, std::complex<double>.
 
-   Functions that return an int return 0, or a code of an error; kumihimo_fft_error() then has a sentence. Create, forward,
-   backward and destroy are collective. After an error of create the plan is NULL; after one of forward or backward,
-   destroy is the only call for it. FFTW's time limit for plans (fftw_set_timelimit) is of the whole process: create
-   sets it, and leaves none. */
+   Functions that return an int return 0, or a code of an error, KUMIHIMO_FFT_FAILED or one of those beside it;
+   kumihimo_fft_error() then has a sentence. Create, forward, backward and destroy are collective. After an error of
+   create the plan is NULL; after one of forward or backward, destroy is the only call for it. FFTW's time limit for
+   plans (fftw_set_timelimit) is of the whole process: create sets it, and leaves none. */
 #ifndef KUMIHIMO_FFT_H
 #define KUMIHIMO_FFT_H
 

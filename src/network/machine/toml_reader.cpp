@@ -50,8 +50,14 @@ std::vector<const toml::table*> TomlReader::rows_of(const toml::table& section, 
   const std::string what = fmt::format("{}.rows", name);
   const toml::node* node = section.get("rows");
   const toml::array* rows = node ? node->as_array() : nullptr;
-  if (!rows)
-    return miss(line_of(section), what, fmt::format("write rows = [{}]", example)), std::vector<const toml::table*>{};
+  if (!rows) {
+    const std::string advice = fmt::format("write rows = [{}]", example);
+    if (!node)
+      miss(line_of(section), what, advice);
+    else
+      fail(line_of(*node), what, wrong_value("must be an array of tables", described(*node), advice));
+    return {};
+  }
   std::vector<const toml::table*> tables;
   for (const toml::node& row : *rows) {
     if (!row.is_table())

@@ -69,7 +69,7 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
 
 Communicator::~Communicator() = default;
 
-const std::string& Communicator::note() const { return note_; }
+const std::string& Communicator::note() const { return note_.empty() ? misfit_ : note_; }
 
 // The hashes are equal if the largest is the smallest; the largest negative one is the smallest's.
 bool Communicator::agree(const Agreed& agreed) {
@@ -393,13 +393,13 @@ Communicator::Both Communicator::make_both(Collective collective, const WisdomCh
 
 // All ranks of the communicator find it, and one of the job tells it.
 void Communicator::note_misfit(const Collective& collective, const WisdomChoice& choice, const Error& error) {
-  if (!is_first_of_job_ || !note_.empty() || error.kind == Error::Kind::failed) return;
+  if (!is_first_of_job_ || !misfit_.empty() || error.kind == Error::Kind::failed) return;
   const auto sentence = [&] {
     return fmt::format("the MPI library runs {}, since {} does not fit a call of {} bytes on {} ranks: {}",
                        name_of(collective.kind), choice.variant->name, collective.bytes().value, ranks(),
                        error.sentence());
   };
-  attempted([&] { return note_ = sentence(), true; }, [] { return false; });
+  attempted([&] { return misfit_ = sentence(), true; }, [] { return false; });
 }
 
 } // namespace kumihimo::interpose

@@ -151,7 +151,7 @@ class Communicator {
   bool transport_failed_ = false, over_memory_budget_ = false;
   bool decides_no_more_ = false; // since some rank had no memory to keep what was decided
   PendingQueue queue_;
-  std::string note_;
+  std::string note_, misfit_; // the latter is said where the former is empty
   Reproducible reproducible_ = Reproducible::off;
   std::shared_ptr<const CommunicatorChoices> choices_; // where the ranks agree
   double timeout_seconds_ = 0;

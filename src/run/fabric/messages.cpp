@@ -463,10 +463,12 @@ std::vector<std::int32_t> FabricMessages::awaited() const {
 // This communicator, or another of the port, could not reach it.
 void FabricMessages::lose(std::int32_t rank) {
   const PeerId peer = peers_.at(rank).id;
-  port_->remove_remains(peer);
+  const std::string& failure = port_->failure(peer); // empty: another communicator saw its process end
+  if (shared_memory::has_ended(port_->process(peer))) port_->remove_remains(peer); // of one that lives it is in use
   has_lost_peers_ = true;
   fail(failed(fmt::format("rank {} of the communicator does not answer over {}", rank, port_->provider()),
-              port_->failure(peer), "check that it still runs, and the links to its node"));
+              failure.empty() ? "its process has ended" : failure,
+              "check that it still runs, and the links to its node"));
 }
 
 void FabricMessages::look_at_failures() {

@@ -253,10 +253,10 @@ void FabricPort::send_for(User* user, PeerId peer, std::size_t engine, const Wir
   message->user = user;
   message->token = operation;
   message->stays = stays;
+  if (user) ++user->under_way;
   message->block = take_block(message->range);
-  if (!message->block) {
-    peers_[at(peer)].failure = "out of memory for a message";
-    ++failures_;
+  if (!message->block) { // it has failed as any other: its slot cannot be used again
+    fail(*message, FI_ENOMEM);
     return give_operation(message);
   }
   std::memcpy(message->block, &header, sizeof header);
@@ -266,7 +266,6 @@ void FabricPort::send_for(User* user, PeerId peer, std::size_t engine, const Wir
     message->bytes += static_cast<std::size_t>(piece.bytes);
   }
   assert(message->bytes <= block_bytes());
-  if (user) ++user->under_way;
   start(message);
 }
 

@@ -427,17 +427,6 @@ TEST(TwoModeChannels, A_peer_that_was_demoted_while_it_sent_much_is_promoted_aga
   EXPECT_EQ(all.receiver.mode_of(1), ChannelMode::large);
 }
 
-// What the process has allocated, in bytes.
-std::int64_t allocated_bytes() {
-  const struct mallinfo2 heap = mallinfo2();
-  return static_cast<std::int64_t>(heap.uordblks + heap.hblkhd);
-}
-
-struct GoalOfMemory {
-  std::int64_t large, pool, most_bytes;
-};
-
-// All peers of the whole K computer, each contacted once, 1,024 of them promoted where the limit allows it.
 // --- lost peers
 
 // A dead peer confirms no offer, so its large channel would never make room for another's.
@@ -508,6 +497,19 @@ TEST(TwoModeChannels, Peers_lost_at_random_leave_no_memory_and_block_nobody) {
   EXPECT_GT(large, 400) << "the one large channel is used";
 }
 
+// --- memory
+
+// What the process has allocated, in bytes.
+std::int64_t allocated_bytes() {
+  const struct mallinfo2 heap = mallinfo2();
+  return static_cast<std::int64_t>(heap.uordblks + heap.hblkhd);
+}
+
+struct GoalOfMemory {
+  std::int64_t large, pool, most_bytes;
+};
+
+// All peers of the whole K computer, each contacted once, 1,024 of them promoted where the limit allows it.
 TEST(TwoModeChannels, The_memory_of_82944_peers_stays_below_the_goals) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "a sanitizer's memory would be counted";

@@ -43,7 +43,8 @@ namespace {
 constexpr std::chrono::seconds longest_close{20}; // a peer may be behind a link that was cut
 
 // One port for all communicators of the process that need the same interface; the last one closes it. A port that has
-// lost a peer serves those that have it; later ones get another, by which they meet the peer anew.
+// lost a peer, or on which an operation has failed, serves those that have it: its failures are errors of each of its
+// communicators that needs the peer. Later ones get another, by which they meet the peer anew.
 Result<std::shared_ptr<fabric::FabricPort>> port_of_process(const fabric::PortOptions& options) {
   static std::mutex mutex;
   static std::weak_ptr<fabric::FabricPort> of_one_machine, of_several;
@@ -51,7 +52,7 @@ Result<std::shared_ptr<fabric::FabricPort>> port_of_process(const fabric::PortOp
   std::weak_ptr<fabric::FabricPort>& known = options.provider.one_machine ? of_one_machine : of_several;
   if (std::shared_ptr<fabric::FabricPort> port = known.lock()) {
     const std::lock_guard port_lock(port->mutex());
-    if (!port->has_lost_peers()) return port;
+    if (!port->has_lost_peers() && port->failures() == 0) return port;
   }
   std::shared_ptr<fabric::FabricPort> port = TRY(fabric::FabricPort::open(options));
   known = port;
