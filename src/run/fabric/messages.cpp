@@ -217,7 +217,9 @@ void FabricMessages::receive(transport::ReceiveRequest& message) {
   const WireKey key = wire_key(message.key);
   const Peer* const peer = peer_of(key.peer);
   if (!peer) return;
-  if (port_->has_lost(peer->id)) return lose(key.peer);
+  const auto here = unexpected_.find(key);
+  const bool came_whole = here != unexpected_.end() && !here->second.announced; // before its sender was lost
+  if (!came_whole && port_->has_lost(peer->id)) return lose(key.peer);
   Receiving& receiving = receives_.emplace_back();
   receiving.self = std::prev(receives_.end());
   receiving.message = &message;
