@@ -72,7 +72,8 @@ def table(asked: argparse.Namespace, installation: mpi.Installation, folder: Pat
     for each, found in times.items():
         told = json.loads(
             command(
-                *("replay", f"workload:{each}", "--ranks", ranks, "--machine", machine, "--model", "flow", "--json")
+                *("replay", f"workload:{each}", "--ranks", ranks, "--mpi", installation.family),
+                *("--machine", machine, "--model", "flow", "--json"),
             )
         )
         predicted, middle = told["results"][0]["seconds"], median(found)

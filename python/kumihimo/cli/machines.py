@@ -11,7 +11,7 @@ from kumihimo.api.loading import THIS_MACHINE, search
 from kumihimo.processes import allocation
 from kumihimo.text.errors import wrong_value
 
-__all__ = ["THIS_MACHINE", "hosts_of_job", "load", "of_job", "search"]
+__all__ = ["THIS_MACHINE", "hosts_of_job", "load", "of_job", "search", "shape_of_job"]
 
 
 def load(name: str, software: str | None = None) -> _machine.Machine:
@@ -31,3 +31,9 @@ def of_job() -> str | None:
 def hosts_of_job() -> str | None:
     """Value that replaces --allocation on of_job()."""
     return allocation.ENVIRONMENT if os.environ.get(allocation.HOSTS) else None
+
+
+def shape_of_job(*given: object) -> str | None:
+    """What stands for --shape where the command line says nothing else of the ranks. `given`: --shape and the other
+    options about them."""
+    return None if any(each is not None for each in given) else os.environ.get(allocation.SHAPE) or None

@@ -24,7 +24,7 @@ from kumihimo.cli.paths import WrittenFolder
 from kumihimo.predict import chances
 from kumihimo.processes import allocation, launch_lines, launcher_environment
 from kumihimo.run import preload, preload_obstacles
-from kumihimo.run.profile import collectives
+from kumihimo.run.profile import collectives, trace_folder
 from kumihimo.run.profile.collectives import Collectives
 from kumihimo.run.program_keys import key_of, name_of
 from kumihimo.testbed import counters, faults, testbeds
@@ -38,7 +38,7 @@ from kumihimo.tune import program as tuning_of
 from kumihimo.tune import wisdom
 from kumihimo.tune.journal import FAULTS, Journal
 from kumihimo.tune.launches import BudgetClock
-from kumihimo.tune.optimise import advice, page
+from kumihimo.tune.optimise import advice, page, predicted_loads
 from kumihimo.tune.optimise.program_runs import JudgedRun, OptimisedProgram, check_repeats, difference, run, state_of
 from kumihimo.tune.optimise.turns import FAR_PAIRS, LOOKS, Choices, Search, Turns, in_order
 from kumihimo.tune.targets import UNEQUAL
@@ -110,7 +110,7 @@ def command(
     head["links"] = os.environ.get(allocation.LINKS, "")  # of a testbed: another one shows other gains
     head[FAULTS] = faults.in_force()
     head["program"] = state_of(Path(name_of(words)))  # one that was compiled again is recorded again
-    if fresh:
+    if fresh:  # the trace goes when the program is recorded
         for name in ("runs.jsonl", "wisdom.json", "wisdom.json.state", "profile.jsonl"):
             (out / name).unlink(missing_ok=True)
     work.journal = Journal(out / "runs.jsonl", head)
@@ -120,8 +120,7 @@ def command(
     with interruption, contextlib.closing(work.journal):
         work.whole()
     found = work.found()
-    links = (work.testbed.plan.described, work.link_bytes) if work.testbed and work.link_bytes else None
-    page.write(out / "page.html", found, work.profile, links)
+    page.write(out / "page.html", found, work.profile, work.links())
     if as_json:
         output.print_json({**found, **output.own_cost()})
     else:
@@ -206,6 +205,7 @@ class OptimiseWork:
     pair_seconds: float = 0.0
     testbed: Testbed | None = None  # in which the program runs
     link_bytes: dict[str, list[float]] = field(default_factory=dict)  # of each link in the last pair of runs
+    link_choices: list[dict] = field(default_factory=list)  # of that pair
     step: Callable[[str], None] = lambda what: None
 
     def whole(self) -> None:
@@ -223,6 +223,10 @@ class OptimiseWork:
         wisdom.check_writable(self.wisdom_path)
         wisdom.write(self.wisdom_path, self.document(self.kept.choices))
 
+    @property
+    def trace(self) -> Path:
+        return self.program.logs / "trace"
+
     def recorded(self) -> Collectives:
         path = self.program.logs / "profile.jsonl"
         if self.journal.recall("record", {}) is not None and path.is_file():
@@ -231,7 +235,12 @@ class OptimiseWork:
             output.message("recording the program")
             path.unlink(missing_ok=True)
             began = time.monotonic()
-            run(self.program, "recorded", profile=path.resolve())
+            if self.testbed:  # whose links' bytes a trace predicts
+                events = predicted_loads.begin(self.trace)
+                run(self.program, "recorded", profile=path.resolve(), events=events)
+                trace_folder.finish(self.trace, path)
+            else:
+                run(self.program, "recorded", profile=path.resolve())
             self.journal.keep("record", [({}, {"seconds": time.monotonic() - began})])
         self.pair_seconds = 2 * self.journal.recall("record", {})["seconds"]
         return collectives.of(path)
@@ -344,7 +353,7 @@ class OptimiseWork:
         case = {"choices": [without_figures(choice) for choice in of_these]}
         known = self.journal.recall(f"pair {number}", case)
         if known is not None:
-            self.link_bytes = known.get("link_bytes", {})
+            self.link_bytes, self.link_choices = known.get("link_bytes", {}), of_these
             return known["tuned"], known["plain"]
         if self.pair_seconds > self.clock.left:
             raise OutOfTime("no time for another pair of runs")
@@ -364,10 +373,18 @@ class OptimiseWork:
                 of_links = [carried.get(row[0], LinkCount()).data for row in self.testbed.plan.described.links]
                 link_bytes[page.WITH if tuned else page.WITHOUT] = of_links
         self.check(plain=runs[False], tuned=runs[True])
-        self.pair_seconds, self.link_bytes = time.monotonic() - began, link_bytes
+        self.pair_seconds, self.link_bytes, self.link_choices = time.monotonic() - began, link_bytes, of_these
         found = {"tuned": runs[True].cost, "plain": runs[False].cost, "link_bytes": link_bytes}
         self.journal.keep(f"pair {number}", [(case, found)])
         return found["tuned"], found["plain"]
+
+    def links(self) -> page.RunLinks | None:
+        """Of the last pair of runs in a testbed."""
+        if not (self.testbed and self.link_bytes):
+            return None
+        predicted = predicted_loads.both(self.trace, self.testbed.plan, self.link_choices)
+        by_name = predicted if isinstance(predicted, str) else dict(zip((page.WITHOUT, page.WITH), predicted))
+        return page.RunLinks(self.testbed.plan.described, self.link_bytes, by_name)
 
     def check(self, plain: JudgedRun, tuned: JudgedRun) -> None:
         """Results with choices agree with those without; those without among themselves."""

@@ -101,6 +101,10 @@ CollectiveProgramsOrGoal = argument(
 Algorithm = option("--algorithm -a NAME", "Name of the algorithm, as in docs/algorithms.md.")
 AlgorithmOrAll = option("--algorithm -a NAME", "Name of an algorithm, or all.")
 Shape = option("--shape -s SHAPE", "Shape of the nodes: 4x3x2 (m for a mesh axis: 4x3mx2), 64, none or node:4.")
+ShapeOrThatOfJob = option(
+    "--shape -s SHAPE",
+    "Shape of the nodes: 4x3x2 (m for a mesh axis: 4x3mx2), 64, none or node:4 [default: what KUMIHIMO_SHAPE says].",
+)
 ShapeOfJob = option("--shape -s SHAPE", "Shape of the nodes: 4x3x2 (m for a mesh axis: 4x3mx2) or 64.")
 Box = option("--box BOX", "Box of Tofu nodes: 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1 to start at node group 0,0,1.")
 Dead = option("--dead PART", "Failed Tofu node 5,0,3 or cable 5,0,3-6,0,3; may be repeated.", list[str])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,11 @@ def command(
         "--algorithm -a C=NAME", "Algorithm of a collective: allreduce=ring; repeatable.", list[str]
     ) = None,
     wisdom: option("--wisdom FILE", "Take algorithms from this file of tune.", Path) = None,
+    library: option(
+        "--mpi NAME",
+        "MPI library whose usual algorithms run the other collectives: openmpi or mpich [default: that of the "
+        "recording, or mpich].",
+    ) = None,
     speed: option("--speed X", "Speed of the processors: 2, or of a region: solve=2; repeatable.", list[str]) = None,
     what_if: option("--what-if", "Also predict the time with one thing changed.") = False,
     dies: option("--dies NODE@TIME", "Node that dies, as `simulate` takes it; repeatable.", list[str]) = None,
@@ -106,6 +111,8 @@ def command(
         if sources.is_workload(trace)
         else (sources.trace_of(trace, options.given()), ranks)
     )
+    if library is not None:
+        read = replace(read, mpi=choices.library_named(library))
     source, new_grid = sources.extrapolated(read, ranks, grid, to_grid, scaling)
     on = asked.on(read.graphs.ranks if source is None else source.ranks)
     general, of_regions = sources.speeds(speed or [], read)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Optional
 
 from kumihimo import _collectives, _export, _topology
-from kumihimo.cli import options, output
+from kumihimo.cli import machines, options, output
 from kumihimo.cli.options import option
 from kumihimo.collectives import arguments, program_sets
 from kumihimo.collectives.guarantees import words
@@ -22,7 +22,7 @@ from kumihimo.text.sizes import parse_size
 def command(
     collective: options.CollectiveOrPrograms,
     algorithm: options.Algorithm = None,
-    shape: options.Shape = None,
+    shape: options.ShapeOrThatOfJob = None,
     ranks: options.Ranks = None,
     ranks_per_node: options.RanksPerNode = None,
     order: options.Order = None,
@@ -47,6 +47,7 @@ def command(
     Example:
     kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
     """
+    shape = shape or machines.shape_of_job(ranks, ranks_per_node)
     if arguments.names_programs(collective):
         options.refuse_beside_programs("rank", "expand", "order", "placement", "save_placement")
         if expand and not as_json:

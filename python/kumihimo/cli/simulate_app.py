@@ -18,7 +18,9 @@ def command(
         "APPLICATION", "Application: poisson3d, fem-cube, himeno, fdtd2d, hartree-fock, lu or fft3d."
     ),
     machine: option(
-        "--machine -m M", "Name of a machine (see `machine list`), or a machine file [default: that of --case]."
+        "--machine -m M",
+        "Name of a machine (see `machine list`), or a machine file [default: that of --case, or what KUMIHIMO_MACHINE "
+        "says].",
     ) = None,
     software: options.Software = None,
     method: option("--method NAME", "Method: cg, chronopoulos_gear, gropp, pipelined, s_step, or all.") = arguments.ALL,
@@ -81,6 +83,7 @@ def command(
     """
     if algorithm == arguments.ALL:
         raise wrong_value("--algorithm must name one algorithm", f"'{algorithm}'")
+    machine = machine or (None if case else machines.of_job())
     if machine is None and case is None:
         raise missing("--machine", "add a name from `kumihimo machine list`, or a --case")
     options.check_software(software, machine or case)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Optional
 
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.options import argument, option
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks, moves_data
@@ -28,7 +28,7 @@ def command(
         "[COLLECTIVE]", "Collective, halo:16x16x16 or file:PATH [default: all].", Optional[str]
     ) = None,
     algorithm: options.AlgorithmOrAll = arguments.ALL,
-    shape: options.Shape = None,
+    shape: options.ShapeOrThatOfJob = None,
     ranks: options.Ranks = None,
     ranks_per_node: options.RanksPerNode = None,
     order: options.Order = None,
@@ -47,12 +47,13 @@ def command(
     as_json: options.Json = False,
 ) -> int:
     """Prove that schedules are correct. Every message is received, nothing deadlocks, each contribution counts exactly
-    once, all ranks get the same bits, and the schedule's claims hold. Without --shape, it checks a set of small shapes.
+    once, all ranks get the same bits, and the schedule's claims hold. Without a shape, it checks a set of small ones.
 
     \b
     Example:
     kumihimo verify allreduce --shape 48x54x32 --algorithm trinaryx3
     """
+    shape = shape or machines.shape_of_job(ranks, ranks_per_node)
     if arguments.names_programs(collective):
         from kumihimo.collectives import program_sets
 

@@ -59,8 +59,11 @@ class CellLoads:
         return max(max(cells) for each in self.classes for cells in each.cells.values())
 
 
-def pictures(machine: _machine.Machine, loads: Loads, titles: Mapping[str, str], of: str) -> list[pages.PagePart]:
-    """The loads side by side: a torus that turns, or else a cell for each link. `of`: what there are several of."""
+def pictures(
+    machine: _machine.Machine, loads: Loads, titles: Mapping[str, str], of: str, name: str = "link"
+) -> list[pages.PagePart]:
+    """The loads side by side: a torus that turns, or else a cell for each link. `of`: what there are several of;
+    `name`: of these pictures on their page."""
     picture = scene(machine, loads)
     if picture is None:
         cells = flat(machine, loads)
@@ -69,7 +72,7 @@ def pictures(machine: _machine.Machine, loads: Loads, titles: Mapping[str, str],
         scale = "0 B", bytes_text(cells.full_scale), "on one link"
         return [
             cells_lead(cells, titles, of),
-            pages.SquareMap("link-cells", "links", panels(cells, titles), scale=scale),
+            pages.SquareMap(f"{name}-cells", "links", panels(cells, titles), scale=scale),
         ]
     full = picture.full_scale
     scale = "0 B", bytes_text(full), "on one link"
@@ -84,7 +87,7 @@ def pictures(machine: _machine.Machine, loads: Loads, titles: Mapping[str, str],
         for name, title in titles.items()
     ]
     label = "links coloured by load"
-    turning = pages.TorusScene("link-load", label, picture.axes, layers, list(titles), picture.cables, scale)
+    turning = pages.TorusScene(f"{name}-load", label, picture.axes, layers, list(titles), picture.cables, scale)
     return [pages.Prose(lead), turning]
 
 
@@ -106,18 +109,18 @@ def shares(loads: Sequence[float], full: float) -> list[float]:
     return [float(f"{load / (full or 1):.4g}") for load in loads]
 
 
-def sorted_loads(loads: Loads, titles: Mapping[str, str]) -> pages.ChartGroup:
-    """The loads of all links that carry something, the busiest first."""
+def sorted_loads(loads: Loads, titles: Mapping[str, str], name: str = "") -> pages.ChartGroup:
+    """The loads of all links that carry something, the busiest first. `name`: of the charts on their page."""
     loads = used(loads)
     series = []
-    for at, (name, title) in enumerate(titles.items()):
-        ordered = sorted(loads[name], reverse=True)
+    for at, (of, title) in enumerate(titles.items()):
+        ordered = sorted(loads[of], reverse=True)
         picked = sorted({i * (len(ordered) - 1) // (POINTS - 1) for i in range(POINTS)}) if ordered else []
         points = pages.points_of((i + 1, ordered[i]) for i in picked)
-        series.append(pages.LineSeries(name, points, title, f"s{1 - at}", bare=True, dash="" if at else "6 4"))
+        series.append(pages.LineSeries(of, points, title, f"s{1 - at}", bare=True, dash="" if at else "6 4"))
     title, unit = "Links that carry something, the busiest first", "bytes on a link, by its place in this order"
     chart = pages.LineChart(title, unit, series, y=pages.ChartAxis("bytes"))
-    return pages.ChartGroup([chart] if series[0].points else [], legend=True)
+    return pages.ChartGroup([chart] if series[0].points else [], legend=True, name=name)
 
 
 def facts_of(loads: Sequence[float]) -> list[tuple[str, str]]:

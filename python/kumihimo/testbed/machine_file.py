@@ -127,6 +127,7 @@ def text_of(name: str, network: str, topology: str, ports: int, slots: int, rate
 
 def of_shape(shape: str) -> _machine.Machine:
     """A torus or mesh of which only the links are known yet."""
+    _topology.Shape.parse(shape)  # an error that names no line of a file
     topology = f'[topology]\nfamily = "torus"\nshape = "{shape}"\n'
     return _machine.parse(text_of("testbed", shape, topology, 1, 1, 100_000_000, 0.0), f"the shape {shape}")
 

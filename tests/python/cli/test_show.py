@@ -47,6 +47,21 @@ def test_ranks_without_a_torus(kumihimo, space):
     assert "on 5 ranks" in ended.out
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ((), "on 8 ranks: torus 4x2\n"),
+        (("--shape", "3x3"), "on 9 ranks: torus 3x3\n"),
+        (("--ranks", "5"), "on 5 ranks"),
+    ],
+)
+def test_the_shape_is_that_of_the_job_where_none_is_given(kumihimo, monkeypatch, given, told):
+    monkeypatch.setenv("KUMIHIMO_SHAPE", "4x2")
+    ended = kumihimo("show", "allreduce", "--algorithm", "ring", *given)
+    assert (ended.code, ended.err) == (0, "")
+    assert told in ended.out
+
+
 def expanded(kumihimo, kind: str, name: str, *options: str) -> dict:
     ended = kumihimo("show", kind, "--algorithm", name, "--expand", "--json", *options)
     assert (ended.code, ended.err) == (0, ""), ended.err

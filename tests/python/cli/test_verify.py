@@ -23,6 +23,17 @@ def test_by_default_every_algorithm_on_small_shapes(kumihimo):
     assert int(cases) > 300
 
 
+def test_the_shape_is_that_of_the_job_where_none_is_given(kumihimo, monkeypatch):
+    monkeypatch.setenv("KUMIHIMO_SHAPE", "4x2")
+    shapes = {}
+    for given in ((), ("--ranks", "5")):
+        ended = kumihimo("verify", "allreduce", "--algorithm", "ring", *given, "--json")
+        assert (ended.code, ended.err) == (0, "")
+        (case,) = json.loads(ended.out)["results"]
+        shapes[given] = case["ranks"]
+    assert list(shapes.values()) == [8, 5]
+
+
 @pytest.mark.parametrize("collective", [(), ("all",)])
 def test_irregular_counts(kumihimo, collective):
     ended = kumihimo("verify", *collective, "--counts", "one_huge", "--count", "7")

@@ -204,6 +204,9 @@ def test_verbs_take_the_machine_and_the_nodes_of_their_testbed(tmp_path):
     inside = ("run", "--", COMMAND)
     predicted = json.loads(right(*inside, "simulate", "allreduce", "-a", "ring", "-b", "600kB", "--json"))["results"]
     assert [row["shape"] for row in predicted] == ["3x2"]
+    assert "on 6 ranks: torus 3x2" in right(*inside, "show", "allreduce", "-a", "ring")
+    assert json.loads(right(*inside, "verify", "allreduce", "-a", "ring", "--json"))["results"][0]["ranks"] == 6
+    assert "3x2" in right(*inside, "simulate", "app", "fft3d", "--size", "32")
     placed = tmp_path / "placed.txt"
     right(*inside, "place", "--traffic", "halo:3x2:5", "--output", f"openmpi4:{placed}")
     cores = "0" if (last := os.cpu_count() - 1) == 0 else f"0-{last}"

@@ -46,6 +46,8 @@ OF_OPEN_MPI: dict[str, list[tuple[int | None, list[tuple[int | None, str]]]]] = 
     ],
 }
 
+LIBRARIES = {"openmpi": "Open MPI", "mpich": "MPICH"}  # by the names of --mpi
+
 
 @dataclass(frozen=True)
 class Call:
@@ -125,6 +127,13 @@ def fits(choice: dict, call: Call) -> bool:
     of_blocks = (choice.get("blocks") == "unequal") == call.irregular
     any_order = choice.get("determinism", "any") == "any"
     return choice["collective"] == call.collective and of_ranks and of_length and of_blocks and any_order
+
+
+def library_named(name: str) -> str:
+    """What the library of --mpi calls itself."""
+    if name not in LIBRARIES:
+        raise wrong_value(f"--mpi must be one of {', '.join(LIBRARIES)}", f"'{name}'")
+    return LIBRARIES[name]
 
 
 def usual(call: Call, ground: Ground) -> _collectives.Variant:

@@ -17,7 +17,7 @@ from kumihimo.text.errors import missing, wrong_value
 GOAL, WORKLOAD = "goal:", "workload:"
 MOST_RANKS = 2**20
 NOT_OF_WORKLOAD = ("grid", "to_grid", "scaling")
-NOT_OF_GOAL = ("ranks", "grid", "to_grid", "scaling", "algorithm", "wisdom")
+NOT_OF_GOAL = ("ranks", "grid", "to_grid", "scaling", "algorithm", "wisdom", "library")
 
 
 def is_workload(name: str) -> bool:

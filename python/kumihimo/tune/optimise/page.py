@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo import _machine, pages
@@ -11,23 +12,36 @@ from kumihimo.predict import chances
 from kumihimo.run.profile.collectives import Collectives
 from kumihimo.run.profile.summary import class_text
 from kumihimo.text import files
-from kumihimo.text.quantities import counted, seconds_text, share_text
+from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
 MOST_USES = 12  # rows
 USES = ("collective", "ranks>", "size", "calls>", "most at", "time>", "transferring>")
 CHOICES = ("collective", "ranks>", "from>", "to>", "algorithm", "ratio in the loop>")
-
+TOTALS = ("run", "measured on all links>", "predicted>", "ratio>", "measured on the busiest>", "predicted>")
+OF_PREDICTION = """Predicted from the recording: its messages, and those of the algorithms of its collectives. The MPI
+library's own algorithms are assumed. Measured bytes also have those of the launcher and of opening connections, which
+are most of a short run's."""
 
 WITHOUT, WITH = "without", "with"  # the choices
+
+
+@dataclass(frozen=True)
+class RunLinks:
+    """The bytes of each link of a testbed in a run WITHOUT the choices and in one WITH them, as its counters have them
+    and as the recording predicts them. `predicted`: a sentence where nothing is."""
+
+    machine: _machine.Machine
+    measured: link_loads.Loads
+    predicted: link_loads.Loads | str
 
 
 def write(
     path: Path,
     found: dict,
     profile: Collectives | None,
-    links: tuple[_machine.Machine, link_loads.Loads] | None = None,
+    links: RunLinks | None = None,
 ) -> None:
-    """`links`: of a testbed, and the bytes of each in a run WITHOUT the choices and WITH them."""
+    """`links`: None outside a testbed."""
     about = pages.markup("<code>{}</code>", found["program"])
     if profile:
         about += f", {seconds_text(profile.seconds / max(1, profile.ranks))} on {counted(profile.ranks, 'rank')}"
@@ -36,7 +50,9 @@ def write(
         rows = [cells_of(each) for at, each in enumerate(found["candidates"]) if (at in found["kept"]) == kept]
         parts.append(pages.PageSection(title, [pages.PageTable(CHOICES, rows)]))
     if links:
-        parts.append(pages.PageSection("Bytes on each link", list(loads_of(*links)), "Links"))
+        parts.append(pages.PageSection("Bytes on each link", list(loads_of(links.machine, links.measured)), "Links"))
+        beside = list(beside_prediction(links))
+        parts.append(pages.PageSection("Measured and predicted bytes on each link", beside, "Prediction"))
     parts.append(pages.PageSection("What else would help", [pages.BulletList(found["advice"])]))
     files.write_whole(path, pages.page("kumihimo optimise", parts, about=about))
 
@@ -66,6 +82,25 @@ def loads_of(machine: _machine.Machine, loads: link_loads.Loads) -> Iterator[pag
     yield link_loads.sorted_loads(loads, titles)
     columns = [f"{what}, {name}>" for what in ("busiest", "mean") for name in titles]
     yield link_loads.classes(machine, loads, columns, "Bytes of data, without headers, in the last pair of runs.")
+
+
+def beside_prediction(links: RunLinks) -> Iterator[pages.PagePart]:
+    """For each of both runs the measured loads beside the predicted ones, and their totals."""
+    if isinstance(links.predicted, str):
+        yield pages.Prose(f"There is no prediction: {links.predicted}.", "absent")
+        return
+    yield pages.Prose(OF_PREDICTION)
+    rows = []
+    for name in (WITHOUT, WITH):
+        loads = {"measured": links.measured[name], "predicted": links.predicted[name]}
+        titles = {of: f"{of}, {name} the choices" for of in loads}
+        yield from link_loads.pictures(links.machine, loads, titles, "cases", f"{name}-choices")[1:]
+        yield link_loads.sorted_loads(loads, titles, f"{name}-choices-sorted")
+        measured, predicted = (sum(each) for each in loads.values())
+        ratio = f"{measured / predicted:.3f}" if predicted else ""
+        busiest = (bytes_text(max(each)) for each in loads.values())
+        rows.append((f"{name} the choices", bytes_text(measured), bytes_text(predicted), ratio, *busiest))
+    yield pages.PageTable(TOTALS, rows)
 
 
 def turns(pairs: Sequence[Sequence[float]]) -> pages.DotChart:

@@ -50,12 +50,19 @@ class JudgedRun:
         return hashlib.sha256(b"\0".join(self.results)).hexdigest()
 
 
-def run(program: OptimisedProgram, name: str, wisdom: Path | None = None, profile: Path | None = None) -> JudgedRun:
-    """With the choices of `wisdom`, or without, or recorded as `profile`. Raises Failed where the program fails or does
-    not tell its time."""
+def run(
+    program: OptimisedProgram,
+    name: str,
+    wisdom: Path | None = None,
+    profile: Path | None = None,
+    events: Path | None = None,
+) -> JudgedRun:
+    """With the choices of `wisdom`, or without, or recorded as `profile`, with the ranks' events in a folder `events`.
+    Raises Failed where the program fails or does not tell its time."""
     log, times = program.logs / f"{name}.log", program.logs / f"{name}.times"
     times.unlink(missing_ok=True)
     settings = {"TIMES": str(times), "WISDOM": str(wisdom or ""), "RECORD": str(profile or "")}
+    settings["RECORD_TRACE"] = str(events or "")
     if wisdom is not None and wisdom_reading.folder().is_dir():
         settings["KERNELS"] = str(wisdom_reading.folder())
     objects = [STOPWATCH, *([preload.INTERPOSER] * (wisdom is not None)), *([preload.RECORDER] * (profile is not None))]

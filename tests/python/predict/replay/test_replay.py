@@ -389,6 +389,22 @@ def test_every_collective_has_a_usual_algorithm(mpi, of_bcast) -> None:
                     assert choices.is_applicable(choices.usual(call, ground), call, ground), call
 
 
+def test_a_workload_takes_the_algorithms_of_the_library_that_is_named(replay: Callable) -> None:
+    """Open MPI 4.1 and 5 send a long vector from the root to each of 9 ranks; so HPL's panels."""
+    asked = ("workload:hpl,n=3456,nb=64,rate=1e12", "--ranks", "27", "--machine", "fugaku", "--model", "flow", "--json")
+    seconds = {
+        name: replay(*asked, *words)["seconds"]
+        for name, words in {
+            "none": (),
+            "mpich": ("--mpi", "mpich"),
+            "openmpi": ("--mpi", "openmpi"),
+            "linear": ("--mpi", "openmpi", "--algorithm", "bcast=linear"),
+        }.items()
+    }
+    assert seconds["none"] == seconds["mpich"] != seconds["openmpi"] == seconds["linear"]
+    assert "--mpi must be one of openmpi, mpich" in replay(*asked, "--mpi", "intel")
+
+
 def test_losses_and_shares() -> None:
     of = study.Efficiencies.of([1.0, 3.0], 10.0, 4.0)
     assert (of.parallel, of.load_balance, of.communication) == (0.2, pytest.approx(2 / 3), 0.3)

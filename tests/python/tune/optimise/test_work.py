@@ -189,8 +189,15 @@ def test_the_page_shows_what_links_carried_without_the_choices_and_with_them(wor
     titles = [layer.label for layer in parts[1].layers]
     assert titles == [f"measured in a run {name} the choices" for name in ("without", "with")]
     made.told = {**found_by_tuning(0.9)["profile"], "program": "a-1"}
-    file = tmp_path / "page.html"
-    page.write(
-        file, {**made.found(), "nothing_to_gain": "no time", "candidates": []}, made.profile, (machine, made.link_bytes)
-    )
-    assert "measured in a run without the choices" in file.read_text(encoding="utf-8")
+    for predicted, told in (
+        (([100.0] * len(links), expected), ("predicted, with the choices", "measured, without the choices")),
+        ("it was too long", ("There is no prediction: it was too long.",)),
+    ):
+        monkeypatch.setattr(optimise.predicted_loads, "both", lambda trace, plan, choices, found=predicted: found)
+        file = tmp_path / "page.html"
+        found = {**made.found(), "nothing_to_gain": "no time", "candidates": []}
+        page.write(file, found, made.profile, made.links())
+        text = file.read_text(encoding="utf-8")
+        assert all(each in text for each in ("measured in a run without the choices", *told))
+    assert made.link_choices == again.link_choices == [CHOICE]
+    assert interrupted.links() is None

@@ -1,0 +1,78 @@
+"""The bytes that each link of a testbed carries in a run of a program, as its recording predicts them: its messages,
+and those of the algorithms of its collectives, on the routes of the testbed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kumihimo import _goal, _machine, _mapping, _placement, _replay, _traffic
+from kumihimo.predict.replay import outcome, recorded_reading
+from kumihimo.predict.replay.choices import USUAL, Call, Ground, Wished, is_applicable, usual
+from kumihimo.predict.replay.trace import Trace
+from kumihimo.run.profile import trace_folder
+from kumihimo.testbed.testbeds import TestbedPlan
+from kumihimo.text.errors import KumihimoError, NotApplicable
+
+MOST_EVENTS = 2_000_000  # of a recording: their graphs take some 100 bytes each
+
+
+def begin(folder: Path) -> Path:
+    """The folder for the events of a recording, in place of an earlier one."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return trace_folder.prepared(folder)
+
+
+class RecordedLoads:
+    """Of one recording: by each set of choices. Raises KumihimoError where it cannot tell."""
+
+    def __init__(self, folder: Path, plan: TestbedPlan) -> None:
+        self._machine = plan.described
+        self._trace = recorded_reading.read(folder)
+        if self._trace.events > MOST_EVENTS:
+            raise NotApplicable(f"a recording of {self._trace.events} events is too long to predict the links' bytes")
+        if gaps := outcome.of_gaps(self._trace):
+            raise NotApplicable(gaps[0].removesuffix("."))
+        places = {plan.wiring.name(node): node for node in range(plan.wiring.nodes)}
+        nodes = nodes_of(trace_folder.job_of(folder, 0).hosts, places)
+        sizes = [nodes.count(node) for node in range(self._machine.nodes)]
+        self._job = _machine.Job.with_node_sizes(self._machine, sizes)
+        self._placement = _placement.Placement.on_nodes(self._job.slots, nodes)
+
+    def by(self, choices: Sequence[dict]) -> list[float]:
+        """Bytes of each link, in the order of Machine.links. Calls without a choice are the MPI library's."""
+        space = self._job.rank_space_of(self._placement)
+        graphs = performed(self._trace, choices, Ground(space, self._machine, self._trace.mpi))
+        builder = _traffic.Builder(graphs.ranks)
+        for rank in range(graphs.ranks):
+            builder.add_row(rank, *graphs.sends(rank))
+        loads = _mapping.link_loads(builder.build(), self._job, self._placement)
+        return [float(loads[row[0]]) for row in self._machine.links]
+
+
+def nodes_of(hosts: Sequence[str], places: Mapping[str, int]) -> list[int]:
+    """The node of each rank."""
+    if unknown := next((host for host in hosts if host not in places), None):
+        raise NotApplicable(f"the recording is of another host, {unknown}")
+    return [places[host] for host in hosts]
+
+
+def performed(trace: Trace, choices: Sequence[dict], ground: Ground) -> _goal.Graphs:
+    wished = Wished({}, [each for each in choices if each.get("collective") in USUAL])
+    chosen = []
+    for call in [Call(*each) for each in trace.recording.calls]:
+        named = wished.of(call, ground)
+        if named is None or not is_applicable(named[0], call, ground):  # `run` forwards such a call to the library
+            named = usual(call, ground), ground.parameters(call.bytes)
+        chosen.append((*named, 0.0))
+    return _replay.program_of(trace.recording, chosen, _goal.WorkRates(), space=ground.space).graphs
+
+
+def both(folder: Path, plan: TestbedPlan, choices: Sequence[dict]) -> tuple[list[float], list[float]] | str:
+    """In a run without the choices, and in one with them; or why they are not known."""
+    try:
+        loads = RecordedLoads(folder, plan)
+        return loads.by(()), loads.by(choices)
+    except KumihimoError as error:
+        return error.problem
