@@ -34,6 +34,7 @@ def hosts_of_job() -> str | None:
 
 
 def shape_of_job(*given: object) -> str | None:
-    """What stands for --shape where the command line says nothing else of the ranks. `given`: --shape and the other
-    options about them."""
+    """The shape in place of --shape, where the command line says nothing else of the ranks. `given`: --shape and the
+    other options about them.
+    """
     return None if any(each is not None for each in given) else os.environ.get(allocation.SHAPE) or None

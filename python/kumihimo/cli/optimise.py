@@ -379,7 +379,7 @@ class OptimiseWork:
         return found["tuned"], found["plain"]
 
     def links(self) -> page.RunLinks | None:
-        """Of the last pair of runs in a testbed."""
+        """Bytes of each link in the last pair of runs in a testbed."""
         if not (self.testbed and self.link_bytes):
             return None
         predicted = predicted_loads.both(self.trace, self.testbed.plan, self.link_choices)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kumihimo import _collectives, _goal, _machine, _replay, _schedule, _topology, _traffic
@@ -59,19 +59,20 @@ def performed(trace: Trace, wished: Wished, job: _machine.Job | None, left_out: 
     assert recording is not None  # a GOAL file has graphs
     space = job.rank_space if job is not None and job.rank_space.ranks == recording.ranks else None
     ground = Ground(space, None if job is None else job.machine, trace.mpi)
+    by_number = replace(ground, space=None)
     chosen: list[tuple[_collectives.Variant, _collectives.Parameters, float] | None] = []
     for call in [Call(*each) for each in recording.calls]:
         named = wished.of(call, ground)
-        variant, parameters = named or (choices.usual(call, Ground(mpi=trace.mpi)), ground.parameters(call.bytes))
-        follows = named is not None and follows_network(variant, call, parameters, space)
-        if follows:
-            left_out.add(f"{call.collective} by {variant.name}")
-        chosen.append(None if follows else (variant, parameters, 0.0))
+        if named is not None and follows_network(*named, call, space):
+            left_out.add(f"{call.collective} by {named[0].name}")
+            chosen.append(None)
+        else:
+            chosen.append((*choices.chosen_or_usual(wished, call, by_number), 0.0))
     return _replay.program_of(recording, chosen, _goal.WorkRates())
 
 
 def follows_network(
-    variant: _collectives.Variant, call: Call, parameters: _collectives.Parameters, space: _topology.RankSpace | None
+    variant: _collectives.Variant, parameters: _collectives.Parameters, call: Call, space: _topology.RankSpace | None
 ) -> bool:
     """Whether its messages depend on where the nodes are, and not on numbers of ranks alone. `space`: None where the
     places of all ranks are not known before they are placed."""
@@ -79,10 +80,14 @@ def follows_network(
         return False
     collective = choices.collective_of(call)
     try:
+        by_places = None if space is None else variant.build(collective, space, parameters)
+    except NotApplicable:
+        return False  # the MPI library performs it
+    try:
         by_number = variant.build(collective, _topology.RankSpace.row(call.ranks), parameters)
-        return space is not None and flows_of(variant.build(collective, space, parameters)) != flows_of(by_number)
     except NotApplicable:
         return True
+    return by_places is not None and flows_of(by_places) != flows_of(by_number)
 
 
 def flows_of(schedule: _schedule.Schedule) -> list[Sequence[object]]:

@@ -130,7 +130,7 @@ def fits(choice: dict, call: Call) -> bool:
 
 
 def library_named(name: str) -> str:
-    """What the library of --mpi calls itself."""
+    """The name that the library of --mpi gives itself."""
     if name not in LIBRARIES:
         raise wrong_value(f"--mpi must be one of {', '.join(LIBRARIES)}", f"'{name}'")
     return LIBRARIES[name]
@@ -169,6 +169,15 @@ def is_applicable(variant: _collectives.Variant, call: Call, ground: Ground) -> 
     except NotApplicable:
         return False
     return True
+
+
+def chosen_or_usual(wished: Wished, call: Call, ground: Ground) -> tuple[_collectives.Variant, _collectives.Parameters]:
+    """The algorithm that is wished, or that of the MPI library where none is or it does not fit the call, which `run`
+    forwards then."""
+    named = wished.of(call, ground)
+    if named is not None and is_applicable(named[0], call, ground):
+        return named
+    return usual(call, ground), ground.parameters(call.bytes)
 
 
 def alternatives(call: Call, ground: Ground) -> list[_collectives.Variant]:

@@ -185,7 +185,7 @@ def too_many(
 
 
 def helper_text(thread: SampledThread) -> str:
-    """Whose progress threads they are, and the library that has started them."""
+    """The owner of progress threads, and the library that has started them."""
     if thread.runtime == runtimes.MPI:
         return f"progress threads of MPI ({runtimes.library_text(thread.library)})"
     return f"{'progress' if polls_mpi(thread) else 'waiting'} threads of the program"

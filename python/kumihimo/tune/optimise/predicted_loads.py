@@ -6,10 +6,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kumihimo import _goal, _machine, _mapping, _placement, _replay, _traffic
 from kumihimo.predict.replay import outcome, recorded_reading
-from kumihimo.predict.replay.choices import USUAL, Call, Ground, Wished, is_applicable, usual
+from kumihimo.predict.replay.choices import USUAL, Call, Ground, Wished, chosen_or_usual
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.run.profile import trace_folder
 from kumihimo.testbed.testbeds import TestbedPlan
@@ -25,7 +26,7 @@ def begin(folder: Path) -> Path:
 
 
 class RecordedLoads:
-    """Of one recording: by each set of choices. Raises KumihimoError where it cannot tell."""
+    """Predictions from one recording, by each set of choices. Raises KumihimoError where it cannot tell."""
 
     def __init__(self, folder: Path, plan: TestbedPlan) -> None:
         self._machine = plan.described
@@ -40,7 +41,7 @@ class RecordedLoads:
         self._job = _machine.Job.with_node_sizes(self._machine, sizes)
         self._placement = _placement.Placement.on_nodes(self._job.slots, nodes)
 
-    def by(self, choices: Sequence[dict]) -> list[float]:
+    def by(self, choices: Sequence[dict[str, Any]]) -> list[float]:
         """Bytes of each link, in the order of Machine.links. Calls without a choice are the MPI library's."""
         space = self._job.rank_space_of(self._placement)
         graphs = performed(self._trace, choices, Ground(space, self._machine, self._trace.mpi))
@@ -58,18 +59,15 @@ def nodes_of(hosts: Sequence[str], places: Mapping[str, int]) -> list[int]:
     return [places[host] for host in hosts]
 
 
-def performed(trace: Trace, choices: Sequence[dict], ground: Ground) -> _goal.Graphs:
+def performed(trace: Trace, choices: Sequence[dict[str, Any]], ground: Ground) -> _goal.Graphs:
+    assert trace.recording is not None  # a GOAL file is no recording of `optimise`
     wished = Wished({}, [each for each in choices if each.get("collective") in USUAL])
-    chosen = []
-    for call in [Call(*each) for each in trace.recording.calls]:
-        named = wished.of(call, ground)
-        if named is None or not is_applicable(named[0], call, ground):  # `run` forwards such a call to the library
-            named = usual(call, ground), ground.parameters(call.bytes)
-        chosen.append((*named, 0.0))
+    calls = [Call(*each) for each in trace.recording.calls]
+    chosen = [(*chosen_or_usual(wished, call, ground), 0.0) for call in calls]
     return _replay.program_of(trace.recording, chosen, _goal.WorkRates(), space=ground.space).graphs
 
 
-def both(folder: Path, plan: TestbedPlan, choices: Sequence[dict]) -> tuple[list[float], list[float]] | str:
+def both(folder: Path, plan: TestbedPlan, choices: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]] | str:
     """In a run without the choices, and in one with them; or why they are not known."""
     try:
         loads = RecordedLoads(folder, plan)

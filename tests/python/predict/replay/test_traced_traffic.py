@@ -86,6 +86,14 @@ def test_algorithms_that_go_along_the_network_are_left_out(
     assert note == "left out, since they go along the network in any placement: allreduce by rotated_rings"
 
 
+def test_calls_that_a_choice_does_not_fit_are_the_librarys(traced: Callable, tmp_path: Path) -> None:
+    """swing needs axes of powers of two; `run` forwards such calls."""
+    ranks = program(message=0)[:6]
+    found = sources.traffic_from(str(traced(ranks)), wisdom=wisdom(tmp_path, "swing"), job=job("6"))
+    assert found.notes == ()
+    assert found.traffic == sources.traffic_from(str(traced(ranks))).traffic
+
+
 def test_nothing_is_left_to_place(traced: Callable, tmp_path: Path) -> None:
     with pytest.raises(
         KumihimoError, match=r"messages that a placement changes \(got only allreduce by rotated_rings\)"
