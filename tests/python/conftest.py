@@ -25,23 +25,6 @@ for number, action in ((signal.SIGINT, signal.default_int_handler), (signal.SIGH
         signal.signal(number, action)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Cases of a test with `family` and other parameters run over one MPI library with each change, by turns: each case
-    once, and some over each library. `make test-long` runs the rest."""
-    tests: dict[str, dict[tuple, list[pytest.Item]]] = {}
-    for item in items:
-        indices = item.callspec.indices if hasattr(item, "callspec") else {}
-        if "family" in indices and len(indices) > 1:
-            others = tuple((name, indices[name]) for name in sorted(indices) if name != "family")
-            tests.setdefault(item.nodeid.partition("[")[0], {}).setdefault(others, []).append(item)
-    for cases in tests.values():
-        for ordinal, over_families in enumerate(cases.values()):
-            kept = ordinal % len(over_families)
-            for item in over_families[:kept] + over_families[kept + 1 :]:
-                item.add_marker(pytest.mark.long)
-
-
 @pytest.fixture(scope="session")
 def browser():
     """demo/report/browser.py: opens pages in a real browser."""

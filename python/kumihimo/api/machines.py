@@ -83,7 +83,7 @@ class Machine:
 
         `shape`: of the nodes, "8x8x8", or their number on switches; None: all nodes. `ranks_per_node`: a number, or
         one for each node. `box`, `dead`: of Tofu machines. `routing`: another way of routing. `slow`: "5=0.5" (node)
-        or "5-6=0.1" (link). `allocation`: "env" (the hosts that Slurm, PBS or LSF gave), a hostfile or a host list.
+        or "5-6=0.1" (link). `allocation`: "env" (the hosts of Slurm, Flux, PBS or LSF), a hostfile or a host list.
         `order`, `placement`: where ranks sit, by the name of an order or a map file.
 
         Raises BadInput where the machine has no such part.

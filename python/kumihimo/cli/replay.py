@@ -48,7 +48,9 @@ def command(
         "--ranks -p P", "Number of ranks, to which the program is extrapolated [default: as recorded].", int
     ) = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
-    given: option("--allocation WHAT", "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8.") = None,
+    given: option(
+        "--allocation WHAT", "Hosts: env (Slurm, Flux, PBS, LSF), a hostfile or a list: node[001-004]:8."
+    ) = None,
     order: options.Order = None,
     placement: options.Placement = None,
     grid: option("--grid GRID", "Grid of the recorded ranks: 4x4 [default: found from the messages].") = None,

@@ -35,7 +35,7 @@ class Request(SimulationRequest):
     algorithm: options.AlgorithmOrAll
     ranks: options.RanksOfMachine
     ranks_per_node: options.RanksPerNodeOrMachine
-    given: option("--allocation WHAT", "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8.")
+    given: option("--allocation WHAT", "Hosts: env (Slurm, Flux, PBS, LSF), a hostfile or a list: node[001-004]:8.")
     order: options.Order
     placement: options.Placement
     model: option("--model MODEL", f"Model: {models.described()}.")

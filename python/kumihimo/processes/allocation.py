@@ -1,5 +1,5 @@
 """The hosts that a scheduler gave a job, and the ranks of each. Read from the variables of Slurm, PBS and LSF, from
-`flux hostlist`, from hostfiles of Open MPI and Hydra, and from host lists."""
+`flux hostlist local`, from hostfiles of Open MPI and Hydra, and from host lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENVIRONMENT = "env"
 SHAPE, HOSTS = "KUMIHIMO_SHAPE", "KUMIHIMO_HOSTS"  # src/network/topology/place_in_shape.hpp
 MACHINE = "KUMIHIMO_MACHINE"  # its file: for `place`, `simulate` and `replay` where --machine names no other
 LINKS = "KUMIHIMO_TESTBED_LINKS"  # what the links of a testbed are: measurements are for one kind
-FLUX = "FLUX_URI"  # of the Flux instance that a job runs in: `flux hostlist` prints its hosts
+FLUX = "FLUX_URI"  # of the Flux instance that a job runs in
 VARIABLES = (FLUX, "SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", HOSTS)
 KNOWN = f"{', '.join(VARIABLES[:-1])} or {VARIABLES[-1]}"
 MOST_RANKS_OF_A_HOST = 2**20
@@ -97,17 +97,18 @@ def of_slurm(nodes: str, tasks: str | None) -> Allocation:
 
 
 def of_flux(text: str) -> Allocation:
-    """Hosts that `flux hostlist` prints: `node[1-4,7]`. A host named twice has two ranks."""
+    """Hosts that `flux hostlist local` prints: `node[1-4,7]`. A host named twice has two ranks."""
     found = Counter(_machine.parse_host_list(text.strip()))
     return _made(found, found.values(), f"the output of flux hostlist, '{text.strip()}',")
 
 
 def _flux_hostlist(environment: Mapping[str, str]) -> str:
+    """Hosts of the job, or of the instance outside jobs: `local`. Without a source Flux reads a list from stdin."""
     flux = shutil.which("flux", path=environment.get("PATH"))
     if flux is None:
         raise failed(f"flux is not in PATH, but {FLUX} is set", "", "add its folder to PATH, or give a host list")
     try:
-        done = child_output.run([flux, "hostlist"], seconds=SECONDS_OF_FLUX, env=dict(environment))
+        done = child_output.run([flux, "hostlist", "local"], seconds=SECONDS_OF_FLUX, env=dict(environment))
     except child_output.TimedOut:
         reason = f"no answer after {SECONDS_OF_FLUX} s"
     else:

@@ -66,8 +66,8 @@ def test_hosts_of_flux(tmp_path, said, expected):
 
 
 def stand_in_of_flux(folder, script, **variables):
-    """Takes `flux hostlist` alone."""
-    (folder / "flux").write_text(f'#!/bin/sh\n[ "$*" = hostlist ] || exit 9\n{script}\n', encoding="utf-8")
+    """Takes `flux hostlist local` alone."""
+    (folder / "flux").write_text(f'#!/bin/sh\n[ "$*" = "hostlist local" ] || exit 9\n{script}\n', encoding="utf-8")
     (folder / "flux").chmod(0o755)
     return {"FLUX_URI": "local:///run/flux/local", "PATH": f"{folder}:/usr/bin:/bin", **variables}
 
