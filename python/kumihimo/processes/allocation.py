@@ -19,7 +19,7 @@ ENVIRONMENT = "env"
 SHAPE, HOSTS = "KUMIHIMO_SHAPE", "KUMIHIMO_HOSTS"  # src/network/topology/place_in_shape.hpp
 MACHINE = "KUMIHIMO_MACHINE"  # its file: for `place`, `simulate` and `replay` where --machine names no other
 LINKS = "KUMIHIMO_TESTBED_LINKS"  # what the links of a testbed are: measurements are for one kind
-FLUX = "FLUX_URI"  # of the Flux instance that a job runs in: `flux hostlist` prints its hosts
+FLUX = "FLUX_URI"  # of the Flux instance that a job runs in: `flux hostlist local` prints its hosts
 VARIABLES = (FLUX, "SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", HOSTS)
 KNOWN = f"{', '.join(VARIABLES[:-1])} or {VARIABLES[-1]}"
 MOST_RANKS_OF_A_HOST = 2**20
@@ -97,9 +97,9 @@ def of_slurm(nodes: str, tasks: str | None) -> Allocation:
 
 
 def of_flux(text: str) -> Allocation:
-    """Hosts that `flux hostlist` prints: `node[1-4,7]`. A host named twice has two ranks."""
+    """Hosts that `flux hostlist local` prints: `node[1-4,7]`. A host named twice has two ranks."""
     found = Counter(_machine.parse_host_list(text.strip()))
-    return _made(found, found.values(), f"the output of flux hostlist, '{text.strip()}',")
+    return _made(found, found.values(), f"the output of flux hostlist local, '{text.strip()}',")
 
 
 def _flux_hostlist(environment: Mapping[str, str]) -> str:
@@ -107,14 +107,15 @@ def _flux_hostlist(environment: Mapping[str, str]) -> str:
     if flux is None:
         raise failed(f"flux is not in PATH, but {FLUX} is set", "", "add its folder to PATH, or give a host list")
     try:
-        done = child_output.run([flux, "hostlist"], seconds=SECONDS_OF_FLUX, env=dict(environment))
+        # Without a source newer versions read standard input.
+        done = child_output.run([flux, "hostlist", "local"], seconds=SECONDS_OF_FLUX, env=dict(environment))
     except child_output.TimedOut:
         reason = f"no answer after {SECONDS_OF_FLUX} s"
     else:
         if done.returncode == 0:
             return done.stdout
         reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-    raise failed("flux hostlist failed", reason, "give the hosts as a list: node[1-4,7]:8")
+    raise failed("flux hostlist local failed", reason, "give the hosts as a list: node[1-4,7]:8")
 
 
 def of_node_file(text: str, where: str) -> Allocation:
