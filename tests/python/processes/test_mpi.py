@@ -60,6 +60,8 @@ def test_a_launcher_by_its_path_serves_the_family(tmp_path):
     mpich = make_prefix(tmp_path / "m", "mpiexec", "mpich", "lib/libmpi.so.12") / "bin" / "mpiexec"
     with pytest.raises(BadInput, match=r"must start ranks of openmpi.*\(got a launcher of mpich\); give --mpi mpich"):
         mpi.choose(str(library), str(mpich))
+    hydra = make_prefix(tmp_path / "h", "mpiexec.hydra", "mpich", "lib/libmpi.so.12")
+    assert mpi.choose(str(hydra), f"{hydra}/bin/mpiexec.hydra").start is launchers.HYDRA
     silent = tmp_path / "mpirun"
     silent.write_text("#!/bin/sh\n")
     silent.chmod(0o755)
