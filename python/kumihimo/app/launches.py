@@ -136,8 +136,9 @@ def why_none(found: AppRun, checkpoints: CheckpointRequest | None) -> tuple[str,
         return "", ""
     if not found.about:
         return "a rank may have died while MPI started", ""
-    lost = "mpirun of Open MPI ended the job, as it does when it loses the daemon (prted) of a node"
-    return lost, "spare ranks replace ranks, not nodes: add every=N to --checkpoint, and restart from the files"
+    lost = "mpirun of Open MPI may have ended the job, as when it loses the daemon (prted) of a node"
+    files = "restart from the files" if checkpoints.saves else "add every=N to --checkpoint to restart from files"
+    return lost, f"spare ranks replace ranks, not nodes: {files}"
 
 
 def is_again(result: dict, later: dict) -> bool:

@@ -169,11 +169,14 @@ def command(
         request.levels_of(within_node, on),
     )
     outputs.check(asked, wanted.usual().placement, on, not wanted.within_node)
+    judged = None
     if evaluate is not None:
         options.refuse_beside("--evaluate makes no search and", "budget", "effort", "order", "placement", "no_link_cap")
-        return show_evaluation(wanted, request.evaluated(evaluate, on, ranks, of_ranks), asked, page_file, as_json)
+        judged = request.evaluated(evaluate, on, ranks, of_ranks)
     for note in source.notes:
         output.message(note)
+    if judged is not None:
+        return show_evaluation(wanted, judged, asked, page_file, as_json)
     code, found, seconds = searched(wanted, budget)
     result = {**outcome.of_search(wanted, found), **seconds}
     return finish(wanted, result, found.placement, asked, page_file, as_json, print_search, code)

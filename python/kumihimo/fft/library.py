@@ -45,4 +45,4 @@ def opened() -> ctypes.CDLL:
 def call(name: str, *arguments: object) -> None:
     """A function that returns 0, or the code of an error. Raises its sentence."""
     if code := getattr(opened(), f"{NAME}_{name}")(*arguments):
-        raise ERRORS[code](opened().kumihimo_fft_error().decode())
+        raise ERRORS.get(code, Failed)(opened().kumihimo_fft_error().decode())

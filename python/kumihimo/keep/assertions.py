@@ -20,6 +20,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from kumihimo.keep.judge import ALL, MEDIAN
@@ -226,19 +227,22 @@ class FilePlaces:
 
     def line_of(self, keys: Sequence[str]) -> int:
         """From 1; 0: none. Headers and keys on lines of their own are found, as people write them."""
+        return next((number for number, at in self._named if keys and at[: len(keys)] == tuple(keys)), 0)
+
+    @cached_property
+    def _named(self) -> list[tuple[int, tuple[str, ...]]]:
+        """Lines, and the keys from the outermost table that each names."""
+        named: list[tuple[int, tuple[str, ...]]] = []
         inside: tuple[str, ...] = ()
-        for number, line in enumerate(self.text.splitlines(), 1):
+        for number, line in enumerate(self.text.split("\n"), 1):
             line = line.strip()
             with contextlib.suppress(ValueError):
                 if line.startswith("["):
                     inside = path_to_leaf(read_toml(line))
-                    at = inside
-                else:
-                    name, _, value = line.partition("=")
-                    at = (*inside, *path_to_leaf(read_toml(f"{name} = 0"))) if value else ()
-                if keys and at[: len(keys)] == tuple(keys):
-                    return number
-        return 0
+                    named.append((number, inside))
+                elif "=" in line:
+                    named.append((number, (*inside, *path_to_leaf(read_toml(f"{line.partition('=')[0]} = 0")))))
+        return named
 
 
 def path_to_leaf(tables: object) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ class Bound:
 
 
 def view_of(value: object) -> memoryview | None:
-    """View of an array of numbers; None: the value is none."""
+    """View of an array of numbers; None: the value is no such array."""
     if isinstance(value, (str, bytes)):
         return None
     try:

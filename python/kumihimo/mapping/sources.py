@@ -161,7 +161,8 @@ def _kind_of(text: str, path: Path) -> str:
         *others, last = KINDS.values()
         rule = f"a file of traffic must be {', '.join(others)} or {last}"
         advice = f"if it is one of these, write its kind before its name, such as metis:{path}"
-        advice = f"write file:{path}" if words[0] == "ranks" else advice
+        first_word_of = {"ranks": "file", "num_ranks": "goal"}
+        advice = f"write {first_word_of[words[0]]}:{path}" if words[0] in first_word_of else advice
         raise wrong_value(rule, f"{path}, which begins with '{shown}'", advice)
     if len(words) == 1:
         return "scotch"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kumihimo import _collectives, _goal, _machine, _replay, _schedule, _topology, _traffic
-from kumihimo.predict.replay import choices, outcome, sources
+from kumihimo.collectives.given import GivenOption
+from kumihimo.predict.replay import choices, otf2_calls, sources
 from kumihimo.predict.replay.choices import Call, Ground, Wished
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.text.errors import BadInput, NotApplicable, wrong_value
-from kumihimo.text.quantities import counted
+from kumihimo.text.quantities import counted, seconds_text
 
 SUFFIX = ".otf2"
 
@@ -36,14 +36,14 @@ def traffic_of(name: str, wisdom: Path | None, job: _machine.Job | None) -> Trac
 
     Raises BadInput where nothing is left.
     """
-    trace = sources.trace_of(name)
+    trace = sources.trace_of(name, [] if wisdom is None else [GivenOption("wisdom", "--wisdom", wisdom)])
     left_out: set[str] = set()
     graphs = trace.graphs or performed(trace, Wished.read([], wisdom), job, left_out).graphs
     builder = _traffic.Builder(graphs.ranks)
     for rank in range(graphs.ranks):
         builder.add_row(rank, *graphs.sends(rank))
     told = f"left out, since they go along the network in any placement: {', '.join(sorted(left_out))}"
-    notes = [*([told] if left_out else []), *outcome.of_gaps(trace)]
+    notes = [*([told] if left_out else []), *gaps(trace)]
     try:
         return TracedTraffic(builder.build(), tuple(notes))
     except BadInput as error:
@@ -87,16 +87,32 @@ def follows_network(
         by_number = variant.build(collective, _topology.RankSpace.row(call.ranks), parameters)
     except NotApplicable:
         return True
-    return by_places is not None and flows_of(by_places) != flows_of(by_number)
+    return by_places is not None and not sends_as(by_number, by_places)
 
 
-def flows_of(schedule: _schedule.Schedule) -> list[Sequence[object]]:
-    """Rows of each rank; none: the schedule moves no byte."""
+def sends_as(first: _schedule.Schedule, second: _schedule.Schedule) -> bool:
+    """Whether both send the same bytes and messages between the same ranks."""
+    one, other = sent_by(first), sent_by(second)
+    return one == other if one is not None and other is not None else one is other
+
+
+def sent_by(schedule: _schedule.Schedule) -> _traffic.Traffic | None:
+    """None: the schedule moves no byte."""
     try:
-        traffic = _traffic.of_programs(schedule)
+        return _traffic.of_programs(schedule)
     except BadInput:
-        return []
-    return [traffic.row(rank) for rank in range(traffic.ranks)]
+        return None
+
+
+def gaps(trace: Trace) -> list[str]:
+    """Parts of the program that the trace lacks."""
+    lacking = [name for name in trace.silent if otf2_calls.moves_data(name)]
+    found = [f"the trace gives no data of {', '.join(lacking)}: they are left out"] if lacking else []
+    if trace.left_out > 0:
+        found.append(f"the recorder had no room for {counted(trace.left_out, 'event')}: they are left out")
+    if trace.off > 0:
+        found.append(f"recording was off for {seconds_text(trace.off)}: messages of that time are left out")
+    return found
 
 
 def describe(name: str, traffic: _traffic.Traffic, wisdom: Path | None) -> str:

@@ -99,7 +99,7 @@ def of_slurm(nodes: str, tasks: str | None) -> Allocation:
 def of_flux(text: str) -> Allocation:
     """Hosts that `flux hostlist local` prints: `node[1-4,7]`. A host named twice has two ranks."""
     found = Counter(_machine.parse_host_list(text.strip()))
-    return _made(found, found.values(), f"the output of flux hostlist, '{text.strip()}',")
+    return _made(found, found.values(), f"the output of flux hostlist local, '{text.strip()}',")
 
 
 def _flux_hostlist(environment: Mapping[str, str]) -> str:
@@ -115,7 +115,7 @@ def _flux_hostlist(environment: Mapping[str, str]) -> str:
         if done.returncode == 0:
             return done.stdout
         reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-    raise failed("flux hostlist failed", reason, "give the hosts as a list: node[1-4,7]:8")
+    raise failed("flux hostlist local failed", reason, "give the hosts as a list: node[1-4,7]:8")
 
 
 def of_node_file(text: str, where: str) -> Allocation:

@@ -159,11 +159,16 @@ def chosen(text: str | None, where: str = "--launcher") -> LauncherChoice:
     except ValueError as error:
         raise wrong_value(f"{where} must be a launcher with its options", f"'{text}' ({error})") from None
     path = Path(name) if "/" in name else None
-    row = next((row for row in ROWS if row.name == (path.name if path else name)), None)
+    row = next((row for row in ROWS if is_named(row, path.name if path else name, is_file=path is not None)), None)
     if row is None:
         rule = f"{where} must begin with {', '.join(NAMES[:-1])} or {NAMES[-1]}"
         raise wrong_value(rule, f"'{text}'", did_you_mean(name, NAMES, f"write it as in {where}='srun --mpi=pmix'"))
     return LauncherChoice(row if row.of_scheduler else None, tuple(options), path)
+
+
+def is_named(row: RankLauncher, name: str, is_file: bool) -> bool:
+    """Whether a name means this launcher. Files of MPI launchers may say their library: mpirun.openmpi."""
+    return row.name == name or (is_file and not row.of_scheduler and name.startswith(f"{row.name}."))
 
 
 def to_each_program(options: Sequence[str], arguments: Sequence[str]) -> list[str]:

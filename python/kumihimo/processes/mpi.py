@@ -32,7 +32,7 @@ LIBRARY_FOLDERS = ("lib", "lib64", "lib/*-linux-gnu", "lib/*-linux-gnu/openmpi/l
 @dataclass(frozen=True)
 class Installation:
     """One MPI library: `family` is openmpi or mpich (Intel MPI and MVAPICH are of the latter). `options`: the user's,
-    for the launcher. `own_launcher`: the library's, where a scheduler's starts the ranks: it tells the version."""
+    for the launcher. `own_launcher`: the library's, where another one starts the ranks: it tells the version."""
 
     family: str
     launcher: Path
@@ -172,8 +172,20 @@ def choose(wanted: str | None = None, launcher: str | None = None) -> Installati
     `launcher` says, or KUMIHIMO_LAUNCHER (launchers.chosen)."""
     start = launchers.chosen(launcher)
     found = own(wanted)
-    own_launcher = found.launcher if start.scheduler else None
-    return replace(found, launcher=start.path(found.launcher), options=start.options, own_launcher=own_launcher)
+    path = start.path(found.launcher)
+    if start.file is not None and start.scheduler is None:
+        check_serves(path, found.family)
+    own_launcher = found.launcher if path != found.launcher else None
+    return replace(found, launcher=path, options=start.options, own_launcher=own_launcher)
+
+
+def check_serves(launcher: Path, family: str) -> None:
+    """Refuses a launcher of another family, which would start ranks that are each alone. One that does not tell what it
+    is may be a script."""
+    other = next((each for each in LAUNCHERS if each != family and serves(launcher, each)), None)
+    if other is not None:
+        rule = f"{launcher} must start ranks of {family}, whose library is used"
+        raise wrong_value(rule, f"a launcher of {other}", f"give --mpi {other} or the prefix of its library")
 
 
 def own(wanted: str | None) -> Installation:

@@ -60,9 +60,9 @@ def recorded(testbed: Testbed) -> FaultRecord:
 
 def in_force() -> list[str]:
     """A line for each fault of the testbed in which this process runs, by which measurements of two states of its
-    network are told apart; none outside."""
+    network are told apart; none outside. Waits for a command that changes them."""
     testbed = testbeds.here()
-    return lines(testbed, recorded(testbed)) if testbed else []
+    return lines(testbed, settled(testbed)) if testbed else []
 
 
 def settled(testbed: Testbed) -> FaultRecord:

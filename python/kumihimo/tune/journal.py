@@ -117,10 +117,10 @@ class Journal:
 
 def difference(before: dict, now: dict) -> str:
     """Why measurements under one head do not count under another."""
-    if {**before, FAULTS: None} == {**now, FAULTS: None}:
-        then, today = (", ".join(map(str, head.get(FAULTS) or ["none"])) for head in (before, now))
+    then, today = (", ".join(map(str, head.get(FAULTS) or ["none"])) for head in (before, now))
+    if then != today and {**before, FAULTS: None} == {**now, FAULTS: None}:
         return f"the testbed had other faults then ({then}) than now ({today})"
-    return "another machine, MPI library, its settings, program or version of Kumihimo"
+    return "another machine, network, MPI library, its settings, command, program or version of Kumihimo"
 
 
 def read(data: bytes) -> Iterable[dict]:

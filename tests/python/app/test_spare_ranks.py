@@ -255,7 +255,11 @@ def test_people_read_why_a_launch_has_no_result() -> None:
     assert launches.why_none(launches.AppRun(), None) == ("", "")
     assert "while MPI started" in launches.why_none(launches.AppRun(), asked)[0]
     why, advice = launches.why_none(launches.AppRun(about={"ranks": 4}), asked)
-    assert "loses the daemon (prted) of a node" in why and "restart from the files" in advice
+    assert "loses the daemon (prted) of a node" in why and advice.endswith(
+        "add every=N to --checkpoint to restart from files"
+    )
+    saved = checkpoints.parse("every=9,folder=state,partner=5,spare=2", None)
+    assert launches.why_none(launches.AppRun(about={"ranks": 4}), saved)[1].endswith("nodes: restart from the files")
 
 
 def test_people_read_that_a_simulated_loss_never_came() -> None:

@@ -74,7 +74,7 @@ def stand_in_of_flux(folder, script, **variables):
 
 def test_a_flux_that_does_not_answer_is_one_sentence(tmp_path):
     environment = stand_in_of_flux(tmp_path, "echo 'flux-hostlist: ERROR: no broker' >&2; exit 1")
-    with pytest.raises(Failed, match=r"flux hostlist failed.*no broker.*; give the hosts as a list"):
+    with pytest.raises(Failed, match=r"flux hostlist local failed.*no broker.*; give the hosts as a list"):
         allocation.read("env", environment)
     with pytest.raises(Failed, match="flux is not in PATH, but FLUX_URI is set"):
         allocation.read("env", {**environment, "PATH": "/nowhere"})

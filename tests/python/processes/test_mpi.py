@@ -51,6 +51,23 @@ def test_a_launcher_of_the_other_family_is_passed_over(tmp_path):
         mpi.choose(str(tmp_path))
 
 
+def test_a_launcher_by_its_path_serves_the_family(tmp_path):
+    library = make_prefix(tmp_path / "o", "mpirun", "openmpi", "lib/libmpi.so.40")
+    another = make_prefix(tmp_path / "a", "mpirun", "openrte", "lib/libmpi.so.40") / "bin" / "mpirun"
+    found = mpi.choose(str(library), f"{another} -v")
+    assert (found.launcher, found.options, found.version) == (another, ("-v",), "5.0.11"), "the library's version"
+    assert found.prefix == library
+    mpich = make_prefix(tmp_path / "m", "mpiexec", "mpich", "lib/libmpi.so.12") / "bin" / "mpiexec"
+    with pytest.raises(BadInput, match=r"must start ranks of openmpi.*\(got a launcher of mpich\); give --mpi mpich"):
+        mpi.choose(str(library), str(mpich))
+    hydra = make_prefix(tmp_path / "h", "mpiexec.hydra", "mpich", "lib/libmpi.so.12")
+    assert mpi.choose(str(hydra), f"{hydra}/bin/mpiexec.hydra").start is launchers.HYDRA
+    silent = tmp_path / "mpirun"
+    silent.write_text("#!/bin/sh\n")
+    silent.chmod(0o755)
+    assert mpi.choose(str(library), str(silent)).launcher == silent
+
+
 def test_the_search_path_gives_one_of_each_family(tmp_path, monkeypatch):
     make_prefix(tmp_path, "mpirun.openmpi", "openrte", "lib/libmpi.so.40")
     make_prefix(tmp_path, "mpiexec.hydra", "mpich", "lib/libmpich.so.12")

@@ -61,6 +61,11 @@ def test_measurements_of_a_testbed_with_other_faults_do_not_count(journal):
     assert "another machine" in journal({**cut, "mpi": "other"}).replaced
 
 
+def test_a_journal_from_before_faults_were_kept_is_of_another_version(journal):
+    journal(HEAD).keep("survey", [({"bytes": 8}, {"seconds": 1.5})])
+    assert journal({**HEAD, "faults": []}).replaced.endswith("version of Kumihimo")
+
+
 @pytest.mark.parametrize("text", ["", "not JSON\n", "[]\n", json.dumps({"kumihimo_tuning": 1, "machine": "other"})])
 def test_of_something_else_it_begins_anew(journal, tmp_path, text):
     (tmp_path / "state").write_text(text)

@@ -56,7 +56,7 @@ class MeasuredLibraryCalls:
     """
 
     model: ReplayModel
-    known: dict[Call, Performed] = field(default_factory=dict)
+    known: dict[Call, Performed | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.times = LibraryTimes.of(self.model.setting.machine)
@@ -70,11 +70,9 @@ class MeasuredLibraryCalls:
 
     def performed(self, call: Call, usual: _collectives.Variant, ground: Ground) -> Performed | None:
         """None: by the usual algorithm alone."""
-        measured = self.seconds(call)
-        if measured is None:
-            return None
         if call not in self.known:
-            self.known[call] = self._nearest(call, measured, usual, ground)
+            measured = self.seconds(call)
+            self.known[call] = None if measured is None else self._nearest(call, measured, usual, ground)
         return self.known[call]
 
     def _nearest(self, call: Call, measured: float, usual: _collectives.Variant, ground: Ground) -> Performed:

@@ -10,6 +10,7 @@ import pytest
 
 import kumihimo
 from kumihimo import _machine, _traffic, cli
+from kumihimo._trace import Kind
 from kumihimo.mapping import request, sources
 from kumihimo.predict import simulation
 from kumihimo.text.errors import KumihimoError
@@ -114,6 +115,47 @@ def test_a_goal_file_is_a_trace(tmp_path: Path) -> None:
         "num_ranks 2\nrank 0 {\nsend 5b to 1\nsend 6b to 1\n}\nrank 1 {\nrecv 5b from 0\nrecv 6b from 0\n}\n"
     )
     assert flows(sources.traffic_from(f"goal:{file}").traffic) == {(0, 1): (11, 2)}
+
+
+def test_a_goal_file_takes_no_wisdom(tmp_path: Path) -> None:
+    file = tmp_path / "two.goal"
+    file.write_text("num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\nrecv 5b from 0\n}\n")
+    with pytest.raises(KumihimoError, match="a GOAL file takes no --wisdom"):
+        sources.traffic_from(f"goal:{file}", wisdom=wisdom(tmp_path, "ring"))
+    with pytest.raises(KumihimoError, match=f"write goal:{file}"):
+        sources.traffic_from(str(file))
+
+
+def halves() -> list[Rank]:
+    """Eight ranks, of which each four have a communicator of their own."""
+    ranks = [Rank() for _ in range(8)]
+    for number, rank in enumerate(ranks):
+        half = {"name": "MPI_Comm_split", "site": None, "size": 4, "leader": number // 4 * 4, "inter": False}
+        rank.communicators.append(half | {"rank": number % 4})
+        rank.call("MPI_Allreduce", (Kind.collective, SIZE, -1, -1, 0), on=3)
+    return ranks
+
+
+@pytest.mark.parametrize("traced", ["own"], indirect=True)
+def test_calls_that_a_choice_does_not_fit_go_as_the_library_sends_them(traced: Callable, tmp_path: Path) -> None:
+    """As in `run`: four of eight ranks have no torus, and seven ranks are no power of two."""
+    for ranks, algorithm, shape in (
+        (halves(), "rotated_rings", "2x2x2"),
+        ([Rank().allreduce(SIZE) for _ in range(7)], "bine", "7"),
+    ):
+        trace = str(traced(ranks))
+        found = sources.traffic_from(trace, wisdom=wisdom(tmp_path, algorithm), job=job(shape))
+        assert found.notes == () and flows(found.traffic) == flows(sources.traffic_from(trace).traffic)
+
+
+@pytest.mark.parametrize("traced", ["own"], indirect=True)
+def test_calls_without_data_are_named(traced: Callable) -> None:
+    ranks = program()
+    for rank in ranks:
+        rank.call("MPI_Neighbor_allgather", (Kind.collective, 8, -1, -1, 0))
+    found = sources.traffic_from(str(traced(ranks)))
+    assert found.notes == ("the trace gives no data of MPI_Neighbor_allgather: they are left out",)
+    assert flows(found.traffic) == expected("rabenseifner")
 
 
 def test_place_counts_collectives(traced: Callable, capsys: pytest.CaptureFixture, tmp_path: Path) -> None:
