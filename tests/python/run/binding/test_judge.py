@@ -8,7 +8,7 @@ from dataclasses import replace
 import described_bindings as described
 import pytest
 from described_bindings import Job, node, rank, samples, thread
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kumihimo.run.binding import judge, proposal, runtimes
@@ -186,6 +186,7 @@ class TestPlantedFaults:
         """It gets a core; one that computes is no progress thread."""
         at = data.draw(st.integers(0, job.ranks - 1))
         mask = job.own_cores(at)
+        assume(job.threads + len(mask) <= len(job.node.cores))  # else the threads are too many for the node
         cases = (
             ("mca_pml_ob1.so", judge.PROGRESS, "progress threads of the program take"),
             ("libc.so.6:sched_yield", judge.PROGRESS, "waiting threads of the program take"),
