@@ -77,8 +77,8 @@ def table(asked: argparse.Namespace, installation: mpi.Installation, folder: Pat
 
 def row(collective: str, algorithm: str, size: int, found: dict) -> str:
     compared = found["comparison"]
-    cells = (collective, algorithm, with_unit(size), str(compared["links"]), f"{compared['mean']:.3f}")
-    return "| " + " | ".join((*cells, f"{compared['worst']:.3f}")) + " |"
+    cells = (collective, algorithm, with_unit(size), str(compared["links_compared"]), f"{compared['mean_ratio']:.3f}")
+    return "| " + " | ".join((*cells, f"{compared['worst_ratio']:.3f}")) + " |"
 
 
 def counters(*words: object) -> str:

@@ -35,6 +35,7 @@ USUAL_NAME = "local"
 INSIDE = "KUMIHIMO_TESTBED"  # the folder of the testbed in which a process runs
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux", "nsenter": "util-linux"}  # and their packages
 BYTES_OF_A_VERTEX = 4 << 20  # twice what was measured on a torus of 125 nodes without traffic
+BYTES_OF_A_PAIR = 4 << 10  # of nodes, whose route `up` walks: over twice what 216 and 512 nodes took
 LARGEST_FILE = 64 << 20
 CAP_SYS_ADMIN = 21  # number of the capability: linux/capability.h
 COMMAND_SECONDS = 60.0  # for commands of the system, which take milliseconds
@@ -276,7 +277,7 @@ def up_alone(plan: TestbedPlan, folder: Path) -> Testbed:
     for tool, package in TOOLS.items():
         if shutil.which(tool) is None:
             raise missing(f"the program {tool}", f"install the package {package}")
-    needed, there = plan.wiring.vertices * BYTES_OF_A_VERTEX, memory_available()
+    needed, there = memory_needed(plan.wiring), memory_available()
     if there is not None and needed > there:
         rule = f"{plan.wiring.vertices} nodes and switches need {needed >> 20} MiB of free memory"
         raise not_applicable(rule, f"{there >> 20} MiB", "give a smaller shape")
@@ -383,6 +384,11 @@ def may_administrate() -> bool:
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     found = re.search(r"^CapEff:\s*([0-9a-f]+)$", status, re.MULTILINE)
     return bool(found and int(found[1], 16) >> CAP_SYS_ADMIN & 1)
+
+
+def memory_needed(wiring: Wiring) -> int:
+    """Bytes for a testbed, and for making it."""
+    return wiring.vertices * BYTES_OF_A_VERTEX + wiring.nodes**2 * BYTES_OF_A_PAIR
 
 
 def memory_available() -> int | None:

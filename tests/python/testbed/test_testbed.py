@@ -17,7 +17,8 @@ from namespaces import COMMAND, NEEDS_NAMESPACES, SEND, kumihimo, own_testbeds, 
 from waiting import until
 
 from kumihimo.cli.testbed import rate_of
-from kumihimo.testbed import testbeds
+from kumihimo.testbed import machine_file, testbeds
+from kumihimo.text.errors import NotApplicable
 
 pytestmark = NEEDS_NAMESPACES
 own_testbeds = pytest.fixture(autouse=True)(own_testbeds)
@@ -297,6 +298,14 @@ def test_nothing_leads_out_of_a_testbed():
 )
 def test_wrong_input_is_one_sentence(words, told):
     assert told in sentence(*words)
+
+
+def test_a_shape_too_large_for_the_memory_is_refused_before_its_routes_are_walked(monkeypatch):
+    made = machine_file.of_shape("12x12x28")  # 4,032 nodes, whose 16 million routes take minutes and most memory
+    text = machine_file.text_of("t", made.network, machine_file.topology_of(made, None), 6, 1, 10**8, 0.0)
+    monkeypatch.setattr(testbeds, "memory_available", lambda: 24 << 30)
+    with pytest.raises(NotApplicable, match="4032 nodes and switches need 79632 MiB of free memory"):
+        testbeds.up(testbeds.TestbedPlan("large", text, 1, 10**8, 0.0))
 
 
 @pytest.mark.parametrize(
