@@ -32,8 +32,8 @@ class PFFT:
 
     shape: points of the whole grid along x, y and z; or bands, x, y and z, with axes=(1, 2, 3).
     dtype: float (real grids, with half of the spectrum) or complex, in double precision.
-    grid: rows and columns of ranks, such as (4, 2); -1 for one of them: what remains. [default: slabs while every rank
-        gets a plane, then pencils]. slab=True: slabs.
+    grid: rows and columns of ranks, such as (4, 2); -1 for one of them: what remains; (-1,): slabs. [default: slabs
+        while every rank gets a plane, then pencils]. slab=True: slabs.
     options: variant and its parameters (at_once, block, throttle, send_window, receive_window, group, pieces),
         exchange, wire, planning, threads, wisdom and library, as in kumihimo/fft.h.
 
@@ -54,8 +54,9 @@ class PFFT:
             got = "MPI.COMM_NULL" if isinstance(comm, MPI.Comm) else repr(comm)
             raise wrong_value("comm must be a communicator of mpi4py", got)
         self.comm = comm
-        self.bands, self._points = bands_and_points(tuple(shape), axes)
-        self._has_bands = len(tuple(shape)) > AXES
+        lengths = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
+        self.bands, self._points = bands_and_points(lengths, axes)
+        self._has_bands = len(lengths) > AXES
         self.dtype = numpy.dtype(dtype)
         if self.dtype not in (numpy.dtype("float64"), numpy.dtype("complex128")):
             raise wrong_value("dtype must be float64 or complex128", str(self.dtype))
@@ -175,10 +176,15 @@ def decomposition(grid: Sequence[int] | None, slab: bool, ranks: int) -> str:
     if grid is None:
         return "slab" if slab else "auto"
     rule = "grid must be rows and columns of ranks, one of which may be -1"
-    if len(grid) != 2 or slab:
+    # mpi4py-fft fills a grid up with ones: (-1,) is slabs, and (4, 2, 1) is (4, 2).
+    both = (*grid, *[1] * (AXES - len(grid)))
+    if len(grid) == 0 or len(both) != AXES or both[2] != 1 or slab:
         raise wrong_value(rule, f"grid={tuple(grid)}, slab={slab}")
-    rows, columns = (each if each > 0 else ranks // max(1, other) for each, other in (grid, grid[::-1]))
-    if max(grid) <= 0 or rows * columns != ranks:
+    both = both[:2]
+    if not all(isinstance(each, (int, numpy.integer)) for each in both):
+        raise wrong_value(rule, tuple(grid))
+    rows, columns = (each if each > 0 else ranks // max(1, other) for each, other in (both, both[::-1]))
+    if max(both) <= 0 or rows * columns != ranks:
         raise wrong_value(f"{rule}, and their product {ranks}", tuple(grid))
     return f"{rows}x{columns}"
 

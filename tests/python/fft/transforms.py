@@ -52,7 +52,12 @@ for way in ways:
             with PFFT(comm, shape, dtype=dtype, variant=way, planning=0) as fft:
                 compare(fft, whole, way)
 bands = random.uniform(-1, 1, (3, 6, 5, 8))
-for options in ({"grid": (-1, 1)}, {"grid": (1, comm.size), "at_once": 2}, {"slab": True, "threads": 2}):
+for options in (
+    {"grid": (-1,)},
+    {"grid": (-1, 1, 1)},
+    {"grid": (1, comm.size), "at_once": 2},
+    {"slab": True, "threads": 2},
+):
     with PFFT(comm, bands.shape, axes=(1, 2, 3), planning=0, **options) as fft:
         compare(fft, bands, str(options))
 rows_and_columns = {"grid": (-1, 2 if comm.size % 2 == 0 else 1)}
@@ -90,6 +95,9 @@ assert "shape must be (x, y, z), or (bands, x, y, z)" in sentence(lambda: PFFT(c
 assert sentence(lambda: PFFT(None, (4, 4, 4))) == "comm must be a communicator of mpi4py (got None)"
 assert sentence(lambda: PFFT(MPI.COMM_NULL, (4, 4, 4))) == "comm must be a communicator of mpi4py (got MPI.COMM_NULL)"
 assert "grid must be rows and columns of ranks" in sentence(lambda: PFFT(comm, (4, 4, 4), grid=(3, 5)))
+for odd in ((3, 5, 2), (1, 1, 1, 1), (), "ab", ("4", "1")):
+    assert "grid must be rows and columns of ranks" in sentence(lambda odd=odd: PFFT(comm, (4, 4, 4), grid=odd))
+assert "got shape=(4,), axes=None" in sentence(lambda: PFFT(comm, 4))
 assert "options of a transform are variant, " in sentence(lambda: PFFT(comm, (4, 4, 4), varaint="window"))
 wrong = "variant must be one of auto, packed, fused"
 assert wrong in sentence(lambda: PFFT(comm, (4, 4, 4), variant="golden"), BadInput)
