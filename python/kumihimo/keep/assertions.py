@@ -126,6 +126,9 @@ def check(found: PerformanceAssert, scale: str | None, has_work: bool, has_roof:
         raise wrong_value(f"{found.quantity} takes no {scale}", text, "leave the unit out")
     if scale == "%" and found.quantity == SECONDS and not found.of:
         raise wrong_value("a percentage of seconds must be of something", text, f"add of {EARLIER}, for one")
+    if found.quantity in (WAITING, MPI) and found.number > 1:
+        rule = f"{found.quantity} is a share of the time, 100 % at most"
+        raise wrong_value(rule, text, "write 10 % or 0.1")
     if has_work != (found.quantity == SHARE and found.of != BOUND) and found.quantity != RATE:
         rule = "rates and shares, and they alone, begin with `bytes N` or `operations N` of one passage"
         raise wrong_value(rule, text)

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 def region(name: str, asserts: str = "") -> Iterator[None]:
     """Marks what is done within, as kumihimo_begin and kumihimo_end of kumihimo.h do:
 
-    with kumihimo.keep.region("solve", "seconds <= 0.5"):
+    from kumihimo import keep
+
+    with keep.region("solve", "seconds <= 0.5"):
         ...
     """
     begin, end = recorder()

@@ -247,6 +247,10 @@ def what_happened(output: Output, code: int, who: str = "the launcher") -> str:
         return f"a rank died of {signal_name(number)}" if 0 < number < 32 else f"a rank ended with {number}"
     if code < 0:
         return f"{who} died of {signal_name(-code)}"
+    silent = re.search(r"^.* process rank (\d+) with PID \d+ on\s+node \S+ exiting improperly", text, re.MULTILINE)
+    if silent:  # Open MPI explains at length how a rank may end without a word to it; what the rank said is before that
+        words = [line.strip() for line in text[: silent.start()].splitlines() if re.search(r"\w", line)]
+        return f"rank {silent.group(1)} ended before MPI_Finalize" + (f" ({words[-1]})" if words else "")
     said = [line.strip() for line in output.errors if re.search(r"\w", line)]
     # Hydra's functions report one after another, the innermost first. A line before them says more, such as one of ssh.
     first = next((place for place, line in enumerate(said) if line.startswith("[mpiexec@")), None)

@@ -50,6 +50,7 @@ UNREADABLE = (
     *("operations 1 share >= 0.5 of triad", "seconds <= 1 of triad", "share >= 0.5 of earlier"),
     *("seconds <= 1.1 of yesterday", "seconds <= 1 in the mean", "seconds <= 1 in 0 % of passages"),
     *("seconds <= 1 in 101 % of passages", "bytes 1 seconds <= 1", "ratio <= 1 of golden", "waiting <= 1 of 5"),
+    *("waiting <= 10", "waiting <= 200 %", "mpi <= 1.01"),
     *("rate >= 1 in 95 % of passages", "rate >= 1 of library", "bytes 1 rate >= 1 of earlier", "rate <= 5"),
 )
 

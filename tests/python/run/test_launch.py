@@ -108,6 +108,21 @@ def test_a_rank_that_dies_is_named_as_the_launcher_names_it(installation, tmp_pa
         launch.run(installation, 4, worker(tmp_path, f"echo '{told}'; exit 9"), seconds=20)
 
 
+@pytest.mark.parametrize(("before", "cause"), [("", ""), ("no room in /dev/shm", r" \(no room in /dev/shm\)")])
+def test_what_a_rank_said_is_told_not_what_open_mpi_explains(installation, tmp_path, before, cause):
+    said = f"""{before}
+--------------------------------------------------------------------------
+mpirun has exited due to process rank 1 with PID 0 on
+node vm exiting improperly. There are three reasons this could occur:
+
+1. this process did not call "init" before exiting, but others in
+
+You can avoid this message by specifying -quiet on the mpirun command line.
+--------------------------------------------------------------------------"""
+    with pytest.raises(Failed, match=f"failed: rank 1 ended before MPI_Finalize{cause}$"):
+        launch.run(installation, 2, worker(tmp_path, f"echo '{said}' >&2; exit 1"), seconds=20)
+
+
 def test_a_process_ended_for_want_of_memory_is_told_as_that(installation, tmp_path, monkeypatch):
     assert launch.ended_for_memory() >= 0
     counts = iter((3, 4))
