@@ -16,6 +16,9 @@ jobs=${JOBS:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || ech
 
 say() { printf '%s\n' "kumihimo: $*" >&2; }
 
+# Ctrl-C ends pip with an ordinary failure. Bash alone would go on, and a set-up would take it as a lack of network.
+trap 'exit 130' INT
+
 # When the command ends, say how it went and how long it took.
 finish_with() {
   what=$1

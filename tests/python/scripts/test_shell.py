@@ -26,6 +26,7 @@ def place(repository, tmp_path) -> Path:
         "scripts/system-packages.sh",
         "scripts/mpi-libraries.sh",
         "scripts/search.sh",
+        "scripts/amgcl.sh",
         ".ci/run",
     ):
         (tmp_path / name).write_text((repository / name).read_text())
@@ -248,3 +249,24 @@ def test_without_optuna_the_set_up_goes_on_and_remembers(place):
     (place / ".venv/.installed/search.txt.failed").unlink()
     out, err = sourced(place, script).communicate(timeout=60)
     assert out == "went on\n" and "without" not in err and err.count("installing") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "remembered"),
+    [("search", ".venv/.installed/search.txt.failed"), ("amgcl", "build/amgcl/tried.txt")],
+)
+def test_an_interrupted_download_ends_the_set_up_and_is_not_remembered_as_a_failure(place, name, remembered):
+    (place / "requirements").mkdir()
+    (place / f"requirements/{name}.txt").write_text("a package\n")
+    (place / ".venv/.installed").mkdir(parents=True)
+    # As pip does, it ends with 1 after Ctrl-C.
+    tool(place / ".venv/bin", "python", "trap 'exit 1' INT; echo $$ >pip.pid; while :; do sleep 0.1; done")
+    run = sourced(place, f". scripts/{name}.sh; install_{name}; echo went on")
+    pid_in(place / "pip.pid")
+
+    os.killpg(run.pid, signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+
+    assert run.returncode == 130
+    assert out == "" and "going on" not in err
+    assert not (place / remembered).exists()
