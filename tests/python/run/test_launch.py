@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -154,15 +156,25 @@ def left_running(tmp_path) -> bool:
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-def interrupt_when(*states, number=signal.SIGINT) -> None:
-    """Sends this process the signal as soon as the first state holds, then again for each further one."""
+@contextlib.contextmanager
+def interrupted_when(*states, number=signal.SIGINT) -> Iterator[None]:
+    """Sends this process the signal as soon as the first state holds, then again for each further one, but none after
+    the block: it would end another test, or pytest."""
+    over = threading.Event()
 
     def send() -> None:
         for state in states:
-            until(state, "the state of the test")
-            os.kill(os.getpid(), number)
+            until(lambda state=state: over.is_set() or state(), "the state of the test")
+            if not over.is_set():
+                os.kill(os.getpid(), number)
 
-    threading.Thread(target=send, daemon=True).start()
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    try:
+        yield
+    finally:
+        over.set()
+        sender.join()
 
 
 # A process that has left the launcher's group and session, and ignores SIGTERM.
@@ -178,8 +190,7 @@ def test_after_the_time_limit_nothing_is_left_running(installation, tmp_path):
 
 
 def test_after_ctrl_c_nothing_is_left_running(installation, tmp_path):
-    interrupt_when((tmp_path / "pid").exists)
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted_when((tmp_path / "pid").exists), pytest.raises(KeyboardInterrupt):
         launch.run(installation, 2, worker(tmp_path, STUBBORN.format(folder=tmp_path)), seconds=50)
     assert not left_running(tmp_path)
 
@@ -203,9 +214,9 @@ launch.run(installation, 1, ["{program}"], seconds=60)"""
 def test_a_second_ctrl_c_does_not_stop_the_clean_up(installation, tmp_path):
     installation.launcher.write_text('#!/bin/sh\ntrap "" TERM\nshift 2\n"$@"\n')  # so that it takes 3 seconds
     cleans_up = lambda: signal.getsignal(signal.SIGINT) is not signal.default_int_handler  # noqa: E731
-    interrupt_when((tmp_path / "pid").exists, cleans_up)
-    with pytest.raises(KeyboardInterrupt):
-        launch.run(installation, 2, worker(tmp_path, STUBBORN.format(folder=tmp_path)), seconds=50)
+    program = worker(tmp_path, f"sleep 0.5; {STUBBORN.format(folder=tmp_path)}")  # the launcher has started by then
+    with interrupted_when((tmp_path / "pid").exists, cleans_up), pytest.raises(KeyboardInterrupt):
+        launch.run(installation, 2, program, seconds=50)
     assert not left_running(tmp_path)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -234,13 +245,13 @@ def test_a_signal_ends_it_unless_it_is_ignored(installation, tmp_path, number):
         try:
             (tmp_path / "started").unlink(missing_ok=True)
             is_ready = lambda: signal.getsignal(number) != signal.SIG_DFL and (tmp_path / "started").exists()  # noqa: E731
-            interrupt_when(is_ready, number=number)
-            if handler == signal.SIG_IGN:
-                assert launch.run(installation, 1, program, seconds=20) == [{"a": 1}]
-            else:
-                with pytest.raises(SystemExit) as caught:
-                    launch.run(installation, 1, program, seconds=20)
-                assert caught.value.code == 128 + number
+            with interrupted_when(is_ready, number=number):
+                if handler == signal.SIG_IGN:
+                    assert launch.run(installation, 1, program, seconds=20) == [{"a": 1}]
+                else:
+                    with pytest.raises(SystemExit) as caught:
+                        launch.run(installation, 1, program, seconds=20)
+                    assert caught.value.code == 128 + number
             assert signal.getsignal(number) == handler
         finally:
             signal.signal(number, before)

@@ -482,7 +482,7 @@ def test_a_rank_that_dies_ends_it_with_a_sentence(running):
     assert "died of SIGKILL" in err or "the process of rank" in err  # told by the launcher, or by a rank that waits
     assert len(err.splitlines()) == 1
     assert out == ""
-    assert gone(pids)
+    until(lambda: gone(pids), "the other ranks end, too", seconds=10)
 
 
 def test_a_rank_that_dies_at_once_is_noticed_too(running):
