@@ -43,7 +43,7 @@ class PFFT:
     def __init__(
         self,
         comm: MPI.Comm,
-        shape: Sequence[int],
+        shape: Sequence[int] | int,
         axes: Sequence[int] | None = None,
         dtype: object = float,
         grid: Sequence[int] | None = None,
@@ -54,7 +54,7 @@ class PFFT:
             got = "MPI.COMM_NULL" if isinstance(comm, MPI.Comm) else repr(comm)
             raise wrong_value("comm must be a communicator of mpi4py", got)
         self.comm = comm
-        lengths = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
+        lengths = (shape,) if isinstance(shape, int) else tuple(shape)
         self.bands, self._points = bands_and_points(lengths, axes)
         self._has_bands = len(lengths) > AXES
         self.dtype = numpy.dtype(dtype)
