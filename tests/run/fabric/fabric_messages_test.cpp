@@ -16,12 +16,7 @@ namespace {
 
 using namespace testing; // NOLINT(google-build-using-namespace)
 
-INSTANTIATE_TEST_SUITE_P(Providers, FabricMessagesTest,
-                         ::testing::Values(MessageRow{"rxm", "tcp;ofi_rxm"},
-                                           MessageRow{"rxm_with_flags_by_messages", "tcp;ofi_rxm", true, false},
-                                           MessageRow{"rxm_by_delivery", "tcp;ofi_rxm", true, true},
-                                           MessageRow{"rxm_on_two_rails", "tcp;ofi_rxm", false, false, {"lo", "lo"}},
-                                           MessageRow{"net", "net"}, MessageRow{"shm", "shm"}),
+INSTANTIATE_TEST_SUITE_P(Providers, FabricMessagesTest, ::testing::ValuesIn(every_message_row),
                          [](const auto& tested) { return tested.param.name; });
 
 TEST_P(FabricMessagesTest, All_messages_of_three_ranks_arrive_in_any_order_of_starting) {

@@ -10,12 +10,7 @@ using namespace testing; // NOLINT(google-build-using-namespace)
 
 class PlacesOfBuffers : public FabricMessagesTest {};
 
-INSTANTIATE_TEST_SUITE_P(Providers, PlacesOfBuffers,
-                         ::testing::Values(MessageRow{"rxm", "tcp;ofi_rxm"},
-                                           MessageRow{"rxm_with_flags_by_messages", "tcp;ofi_rxm", true, false},
-                                           MessageRow{"rxm_by_delivery", "tcp;ofi_rxm", true, true},
-                                           MessageRow{"rxm_on_two_rails", "tcp;ofi_rxm", false, false, {"lo", "lo"}},
-                                           MessageRow{"net", "net"}, MessageRow{"shm", "shm"}),
+INSTANTIATE_TEST_SUITE_P(Providers, PlacesOfBuffers, ::testing::ValuesIn(every_message_row),
                          [](const auto& tested) { return tested.param.name; });
 
 // A call: messages between all pairs, of which receivers expect some early; the buffers stay from call to call.

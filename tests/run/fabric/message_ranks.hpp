@@ -178,6 +178,15 @@ inline PortOptions options_of(const MessageRow& row) {
   return options;
 }
 
+// Every provider here, each way that a provider may announce its orderings, and two rails.
+inline const std::vector<MessageRow> every_message_row = {
+    {"rxm", "tcp;ofi_rxm"},
+    {"rxm_with_flags_by_messages", "tcp;ofi_rxm", true, false},
+    {"rxm_by_delivery", "tcp;ofi_rxm", true, true},
+    {"rxm_on_two_rails", "tcp;ofi_rxm", false, false, {"lo", "lo"}},
+    {"net", "net"},
+    {"shm", "shm"}};
+
 class FabricMessagesTest : public ::testing::TestWithParam<MessageRow> {
  protected:
   void SetUp() override {
