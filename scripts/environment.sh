@@ -19,10 +19,17 @@ say() { printf '%s\n' "kumihimo: $*" >&2; }
 # Ctrl-C ends pip with an ordinary failure. Bash alone would go on, and a set-up would take it as a lack of network.
 trap 'exit 130' INT
 
+say_end() {
+  local word="FAILED (exit $1)"
+  case $1 in 0) word=done ;; 130) word=interrupted ;; esac
+  say "$what: $word after ${SECONDS} s"
+  exit "$1"
+}
+
 # When the command ends, say how it went and how long it took.
 finish_with() {
   what=$1
-  trap 'status=$?; [ $status = 0 ] && word=done || word="FAILED (exit $status)"; say "$what: $word after ${SECONDS} s"; exit $status' EXIT
+  trap 'say_end $?' EXIT
   trap 'exit 130' INT TERM
 }
 

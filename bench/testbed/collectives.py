@@ -40,6 +40,7 @@ LAUNCH_SECONDS = 240
 OF_MPICH = {
     "allreduce": ("recursive_doubling", "reduce_scatter_allgather", "ring", "tree", "recexch"),
     "bcast": ("binomial", "scatter_recursive_doubling_allgather", "scatter_ring_allgather", "tree", "pipelined_tree"),
+    "reduce": ("binomial", "reduce_scatter_gather", "tree"),
     "allgather": ("brucks", "recursive_doubling", "ring", "recexch"),
     "reduce_scatter": ("pairwise", "recursive_doubling", "recursive_halving", "noncommutative"),
     "alltoall": ("brucks", "pairwise", "pairwise_sendrecv_replace", "scattered"),

@@ -2,7 +2,7 @@
 """Real programs on a testbed: what `optimise` and `place` gain, and what replays of recordings predict, as tables.
 
     bench/testbed/programs.py [--shape 3x3x3] [--rate 50Mbit/s] [--budget 8m] [--rounds 5] [--program NAME]
-                              [--order SEED] [--only placed] [--keep FOLDER]
+                              [--slots 2] [--order SEED] [--only placed] [--keep FOLDER]
 
 In the testbed a program is recorded, `optimise` tunes what it calls, and `place` places its ranks by the trace: once
 with the library's collectives, once with those that were tuned. A placement is kept if a replay says that it saves 5 %.
@@ -13,7 +13,7 @@ way's figure is the time that whole runs save, with its 95 % interval over the r
 recording on the testbed's machine file, over the plain runs; `in MPI` the mean time of a rank in MPI by this replay,
 over that of the recorded run; `effect` the time with choices over the plain time, by
 replay and as measured. With --order the launcher starts the ranks on shuffled nodes, as a busy machine would, and
-`place` starts from there. --only leaves the other ways out, --keep copies recordings, choices and times into a folder.
+`place` starts from there; else on consecutive nodes, --slots ranks on each (block order). --only leaves the other ways out, --keep copies recordings, choices and times into a folder.
 Programs that are not installed are left out, and the table says so. Run it on an idle machine, with Open MPI 4."""
 
 from __future__ import annotations
@@ -72,6 +72,8 @@ class BenchWay:
 PROGRAMS = {
     "training, gradients of 0.6 MB": BenchProgram("mpi4py", 27, (PYTHON, "train.py", "1000", "30")),
     "training, gradients of 0.1 MB": BenchProgram("mpi4py", 27, (PYTHON, "train.py", "170", "100")),
+    "halo exchange, 3x3x3 of ranks": BenchProgram("mpi4py", 27, (PYTHON, "halo.py", "64", "40", "3", "3", "3")),
+    "halo exchange, 8x4 of ranks": BenchProgram("mpi4py", 32, (PYTHON, "halo.py", "2000", "100", "8", "4")),
     "mpi4py-fft, 96^3": BenchProgram("mpi4py_fft", 27, (PYTHON, "fft.py", "96", "24")),
     "LAMMPS, liquid": BenchProgram("lmp", 27, ("lmp", "-in", "in.lj", "-log", "none")),
     "CP2K, two molecules of water": BenchProgram("cp2k", 8, ("cp2k", "-i", "h2o.inp")),
@@ -89,6 +91,7 @@ def main() -> None:
     words.add_argument("--budget", default="8m")
     words.add_argument("--rounds", type=int, default=5)
     words.add_argument("--program", default="")
+    words.add_argument("--slots", default="1", help="ranks that the launcher starts on a node")
     words.add_argument("--order", type=int, help="seed of a shuffled order of the nodes")
     words.add_argument("--only", choices=("tuned", "placed"), help="leave the other ways out")
     words.add_argument("--keep", type=Path)
@@ -99,7 +102,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(prefix="kumihimo-bench-") as folder:
         prepare(Path(folder))
-        subprocess.run([KUMIHIMO, "testbed", "up", asked.shape, "--rate", asked.rate, "--name", NAME], check=True)
+        network = [asked.shape, "--rate", asked.rate, "--slots", asked.slots]
+        subprocess.run([KUMIHIMO, "testbed", "up", *network, "--name", NAME], check=True)
         try:
             file = ["--out", f"{folder}/testbed.toml"]
             subprocess.run([KUMIHIMO, "testbed", "machine", "--measure", "--name", NAME, *file], check=True)

@@ -159,7 +159,7 @@ def own_networks(before: set[str]) -> set[str]:
 
 
 def test_random_collectives_under_random_faults_for_a_minute(soak):
-    soaked(soak, "3x3", seconds=45, launch_seconds=15)
+    soaked(soak, "3x3", seconds=60, launch_seconds=15)
 
 
 @pytest.mark.long
