@@ -72,8 +72,8 @@ class BenchWay:
 PROGRAMS = {
     "training, gradients of 0.6 MB": BenchProgram("mpi4py", 27, (PYTHON, "train.py", "1000", "30")),
     "training, gradients of 0.1 MB": BenchProgram("mpi4py", 27, (PYTHON, "train.py", "170", "100")),
-    "halo exchange, 3x3x3 of ranks": BenchProgram("mpi4py", 27, (PYTHON, "halo.py", "64", "40", "3", "3", "3")),
-    "halo exchange, 8x4 of ranks": BenchProgram("mpi4py", 32, (PYTHON, "halo.py", "2000", "100", "8", "4")),
+    "halo exchange, 3x3x3 of ranks": BenchProgram("mpi4py", 27, (PYTHON, "halo.py", "16", "64", "30", "3", "3", "3")),
+    "halo exchange, 8x4 of ranks": BenchProgram("mpi4py", 32, (PYTHON, "halo.py", "16", "512", "30", "8", "4")),
     "mpi4py-fft, 96^3": BenchProgram("mpi4py_fft", 27, (PYTHON, "fft.py", "96", "24")),
     "LAMMPS, liquid": BenchProgram("lmp", 27, ("lmp", "-in", "in.lj", "-log", "none")),
     "CP2K, two molecules of water": BenchProgram("cp2k", 8, ("cp2k", "-i", "h2o.inp")),

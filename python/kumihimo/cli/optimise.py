@@ -40,7 +40,7 @@ from kumihimo.tune.journal import FAULTS, Journal
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.optimise import advice, page, predicted_loads
 from kumihimo.tune.optimise.program_runs import JudgedRun, OptimisedProgram, check_repeats, difference, run, state_of
-from kumihimo.tune.optimise.turns import FAR_PAIRS, LOOKS, Choices, Search, Turns, in_order
+from kumihimo.tune.optimise.turns import FAR, FAR_PAIRS, LOOKS, Choices, Search, Turns, in_order
 from kumihimo.tune.targets import UNEQUAL
 
 TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs
@@ -269,7 +269,8 @@ class OptimiseWork:
 
         few = self.clock.left - FAR_PAIRS * self.pair_seconds
         enough = self.clock.left - LOOKS[0] * self.pair_seconds
-        seconds = enough if enough >= LEAST_SHARE * self.clock.seconds else few
+        may_be_far = self.profile.share(plan.savable_seconds) > 2 * (1 - FAR)  # then few pairs show the gain
+        seconds = enough if enough >= LEAST_SHARE * self.clock.seconds and not may_be_far else few
         seconds = max(1.0, min(TUNING_SHARE * self.clock.seconds, seconds))
         asked = tune.TuneCommand(list(tune.COLLECTIVES), [], BudgetClock(seconds), runs_follow=True)
         asked.known = [] if self.fresh else self.earlier_choices()

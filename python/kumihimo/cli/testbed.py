@@ -17,6 +17,7 @@ from kumihimo.cli import machines, options, output, testbed_counters
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.testbed_counters import Name
 from kumihimo.processes import signals
+from kumihimo.run import preload
 from kumihimo.testbed import costs, faults, launchers, machine_file, testbeds
 from kumihimo.testbed.testbeds import TestbedPlan
 from kumihimo.testbed.wiring import MOST_VERTICES, Wiring
@@ -119,6 +120,7 @@ def run(
     record`, `run` and others work in it as anywhere."""
     testbed = testbeds.find(name)
     vertex = faults.vertex_of(testbed.wiring, node)
+    preload.found(command)
     # The mounts of a node have a working directory of their own.
     words = testbed.within(vertex, ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command])
     if at_first := faults.sentence(testbed, faults.recorded(testbed)):

@@ -90,21 +90,24 @@ class Wiring:
 
     @cached_property
     def hops(self) -> Hops:
-        """Walks the routes of all pairs of nodes."""
-        ways: list[dict[int, Counter]] = [defaultdict(Counter) for _ in range(self.vertices)]
-        routes: list[tuple[int, int, int, int]] = []
-        for sender in range(self.nodes):
-            for to in range(self.nodes):
-                for link in self._machine.route(sender, to):
-                    at = self.ends[link][0]
-                    ways[at][to][link] += 1
-                    routes.append((at, sender, to, link))
-        usual = tuple({to: links.most_common(1)[0][0] for to, links in at.items()} for at in ways)
-        others: list[list[tuple[int, int, int]]] = [[] for _ in range(self.vertices)]
-        for at, sender, to, link in routes:
-            if usual[at][to] != link:
-                others[at].append((sender, to, link))
-        return Hops(usual, tuple(map(tuple, others)))
+        """Walks the routes of all pairs of nodes, to one node after another: all at once would take gigabytes."""
+        usual: list[dict[int, int]] = [{} for _ in range(self.vertices)]
+        of_sender: list[list[tuple[int, int, int]]] = [[] for _ in range(self.vertices)]
+        for to in range(self.nodes):
+            passed = [
+                (self.ends[link][0], sender, link)
+                for sender in range(self.nodes)
+                for link in self._machine.route(sender, to)
+            ]
+            messages: dict[int, Counter] = defaultdict(Counter)
+            for at, _, link in passed:
+                messages[at][link] += 1
+            for at, links in messages.items():
+                usual[at][to] = links.most_common(1)[0][0]
+            for at, sender, link in passed:
+                if usual[at][to] != link:
+                    of_sender[at].append((sender, to, link))
+        return Hops(tuple(usual), tuple(map(tuple, of_sender)))
 
     def crossing(self, links: set[int]) -> Iterator[tuple[tuple[int, int], int]]:
         """The pairs of nodes whose route has one of these links, with the least such link."""

@@ -123,6 +123,11 @@ def test_the_exit_status_is_the_commands(code):
     assert kumihimo("testbed", "run", "--", "sh", "-c", f"exit {code}").returncode == code
 
 
+def test_a_program_that_is_not_there_is_one_sentence():
+    right("up", "2")
+    assert "no-such-program was not found in PATH" in sentence("run", "--", "no-such-program")
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="it takes root to give it away")
 def test_root_that_may_not_administrate_has_a_user_namespace():
     """As root in a container."""
