@@ -16,7 +16,6 @@ namespace kumihimo::fabric {
 namespace {
 
 constexpr std::size_t receives_of_engine = 64; // messages that may arrive between two turns of progress
-constexpr std::size_t blocks_of_slab = 64;
 constexpr std::size_t completions_at_once = 16;
 constexpr std::size_t most_numbers = 1u << 16;
 
@@ -62,7 +61,12 @@ struct FabricPort::User {
   std::deque<Event> inbox;
 };
 
-FabricPort::FabricPort(const PortOptions& options) : options_(options), short_messages_(options.channels, *this) {}
+FabricPort::FabricPort(const PortOptions& options)
+    : options_(options), short_messages_(options.channels, *this),
+      blocks_(block_bytes(), [this](const std::byte* data, std::int64_t bytes) -> Result<RegisteredRange*> {
+        if (rules_.registers_sources) return registrations_->use(data, bytes);
+        return nullptr;
+      }) {}
 
 Result<std::unique_ptr<FabricPort>> FabricPort::open(const PortOptions& options) {
   std::unique_ptr<FabricPort> port(new FabricPort(options));
@@ -84,8 +88,7 @@ Status FabricPort::post_receives() {
       Operation* const receive = take_operation();
       receive->kind = Operation::Kind::receive;
       receive->engine = engine;
-      receive->block = take_block(receive->range);
-      if (!receive->block) return failed("out of memory for the messages of a port");
+      if (!give_block(*receive)) return failed("out of memory for the messages of a port");
       receive->bytes = block_bytes();
       start(receive);
     }
@@ -215,28 +218,17 @@ FabricPort::Operation* FabricPort::take_operation() {
 }
 
 void FabricPort::give_operation(Operation* operation) {
-  if (operation->block) free_blocks_.emplace_back(operation->block, operation->range);
+  if (operation->block) blocks_.give({operation->block, operation->range});
   *operation = {};
   free_operations_.push_back(operation);
 }
 
-// Null: no memory, or the provider registers no more.
-std::byte* FabricPort::take_block(RegisteredRange*& range) {
-  if (free_blocks_.empty() && !add_blocks()) return nullptr;
-  const auto [block, of] = free_blocks_.back();
-  free_blocks_.pop_back();
-  range = of;
-  return block;
-}
-
-Status FabricPort::add_blocks() {
-  const std::size_t stride = (block_bytes() + 63) / 64 * 64;
-  auto& slab = slabs_.emplace_back(new std::byte[stride * blocks_of_slab]);
-  RegisteredRange* range = nullptr;
-  if (rules_.registers_sources)
-    range = TRY(registrations_->use(slab.get(), static_cast<std::int64_t>(stride * blocks_of_slab)));
-  for (std::size_t i = 0; i < blocks_of_slab; ++i) free_blocks_.emplace_back(slab.get() + i * stride, range);
-  return Nothing{};
+// False: the provider registers no more memory.
+bool FabricPort::give_block(Operation& operation) {
+  const MessageBlock block = blocks_.take();
+  operation.block = block.data;
+  operation.range = block.range;
+  return block.data != nullptr;
 }
 
 void FabricPort::send(FabricUser& user, PeerId peer, std::size_t engine, const WireHeader& header,
@@ -254,8 +246,7 @@ void FabricPort::send_for(User* user, PeerId peer, std::size_t engine, const Wir
   message->token = operation;
   message->stays = stays;
   if (user) ++user->under_way;
-  message->block = take_block(message->range);
-  if (!message->block) { // it has failed as any other: its slot cannot be used again
+  if (!give_block(*message)) { // it has failed as any other: its slot cannot be used again
     fail(*message, FI_ENOMEM);
     return give_operation(message);
   }
@@ -310,8 +301,7 @@ void FabricPort::change(FabricUser& user, const Atomic& atomic, void* operation)
   Operation* const made = take_access(user, atomic.peer, atomic.engine, operation);
   made->kind = Operation::Kind::atomic;
   made->atomic = atomic;
-  made->block = take_block(made->range);
-  if (!made->block) {
+  if (!give_block(*made)) {
     fail(*made, FI_ENOMEM);
     return give_operation(made);
   }

@@ -14,6 +14,7 @@
 #include "base/result.hpp"
 #include "fabric/channel_messages.hpp"
 #include "fabric/engines.hpp"
+#include "fabric/message_blocks.hpp"
 #include "fabric/registrations.hpp"
 #include "fabric/wire.hpp"
 #include "shared_memory/peer_process.hpp"
@@ -184,8 +185,7 @@ class FabricPort final : private ChannelCarrier {
 
   Operation* take_operation();
   void give_operation(Operation* operation);
-  std::byte* take_block(RegisteredRange*& range);
-  Status add_blocks();
+  bool give_block(Operation& operation);
   User& user_of(FabricUser& user);
 
   Operation* take_access(FabricUser& user, PeerId peer, std::size_t engine, void* token);
@@ -221,8 +221,7 @@ class FabricPort final : private ChannelCarrier {
   std::vector<std::uint16_t> free_numbers_;
   std::vector<std::unique_ptr<Operation>> operations_;
   std::vector<Operation*> free_operations_;
-  std::vector<std::unique_ptr<std::byte[]>> slabs_;
-  std::vector<std::pair<std::byte*, RegisteredRange*>> free_blocks_;
+  MessageBlocks blocks_;
   std::deque<Operation*> waiting_; // for room at the provider
   std::uint32_t last_network_ = 0;
   std::int64_t failures_ = 0;
