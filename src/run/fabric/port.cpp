@@ -263,9 +263,24 @@ void FabricPort::send_for(User* user, PeerId peer, std::size_t engine, const Wir
 // Messages of the channels belong to no user, and all go by one engine.
 void FabricPort::carry(PeerId peer, const WireHeader& header) { send_for(nullptr, peer, 0, header, {}, nullptr, true); }
 
+void FabricPort::ping(PeerId peer) {
+  if (peers_[at(peer)].waiting > 0) return; // what waits finds it out
+  WireHeader header;
+  header.kind = WireKind::ping;
+  short_messages_.name_in(header);
+  for (std::size_t engine = 0; engine < engines(); ++engine) send_for(nullptr, peer, engine, header, {}, nullptr, true);
+}
+
 void FabricPort::broken_rule(const std::string& rule) {
   if (failure_.empty()) failure_ = rule;
   ++failures_;
+}
+
+void FabricPort::lost_by(PeerId peer) {
+  if (has_lost(peer)) return;
+  if (std::string& text = peers_[at(peer)].failure; text.empty()) text = "it has lost its connection to this process";
+  ++failures_;
+  has_lost_peers_ = true;
 }
 
 void FabricPort::lose(PeerId peer) {
@@ -452,6 +467,7 @@ void FabricPort::take_message(Operation& operation, std::size_t bytes, FabricUse
   WireHeader header;
   std::memcpy(&header, operation.block, sizeof header);
   if (header.kind == WireKind::channel) return short_messages_.take(header);
+  if (header.kind == WireKind::ping) return short_messages_.answer_ping(header);
   const bool is_eager = header.kind == WireKind::eager;
   const std::optional<PeerId> sender = is_eager ? short_messages_.note_arrival(header) : std::nullopt;
   if (is_eager && !sender) return;

@@ -108,6 +108,8 @@ class FabricPort final : private ChannelCarrier {
 
   ChannelMessages& short_messages() { return short_messages_; }
   const ChannelMessages& short_messages() const { return short_messages_; }
+  // Finds out whether a process still answers. The connection does so, and a process that has lost this one.
+  void ping(PeerId peer);
   // A message to it has failed, or its process has ended: this port is of no more use to it.
   void lose(PeerId peer);
   bool has_lost(PeerId peer) const { return has_lost_peers_ && short_messages_.channels().is_lost(peer); }
@@ -203,6 +205,7 @@ class FabricPort final : private ChannelCarrier {
                 std::span<const transport::Piece> data, void* operation, bool stays);
   void carry(PeerId peer, const WireHeader& header) override;
   void broken_rule(const std::string& rule) override;
+  void lost_by(PeerId peer) override;
   void take_flag(std::uint32_t word, FabricUser& current);
 
   PortOptions options_;

@@ -156,5 +156,30 @@ TEST(LostPeer, Leaves_no_channel_and_fails_the_calls_that_need_it_alone) {
   EXPECT_NE(all[0]->error()->sentence().find("rank 2"), std::string::npos);
 }
 
+class LostRanks : public FabricMessagesTest {};
+
+INSTANTIATE_TEST_SUITE_P(Providers, LostRanks,
+                         ::testing::Values(MessageRow{"rxm", "tcp;ofi_rxm"}, MessageRow{"net", "net"},
+                                           MessageRow{"shm", "shm"}),
+                         [](const auto& tested) { return tested.param.name; });
+
+// The other waits without sending, so it would hear of nothing.
+TEST_P(LostRanks, A_loss_that_one_side_knows_is_an_error_of_the_other_too) {
+  RanksOfMessages ranks(2, options());
+  ASSERT_TRUE(ranks.run([&](std::int32_t r, FabricMessages& messages) {
+    return exchange(messages, r, all_pairs(2, {100, 10'000}), 1);
+  }));
+  MessageEnd waiting(Planned{0, 1, 50, 100'000}, false);
+  ranks.of(1).receive(waiting.receive);
+  constexpr PeerId the_other = 0;
+  ranks.port(0).lose(the_other);
+  const auto late = Clock::now() + time_limit;
+  while (!ranks.of(1).error() && Clock::now() < late) ranks.of(0).progress(), ranks.of(1).progress();
+  ASSERT_TRUE(ranks.of(1).error());
+  EXPECT_NE(ranks.of(1).error()->sentence().find("it has lost its connection to this process"), std::string::npos)
+      << ranks.of(1).error()->sentence();
+  EXPECT_TRUE(ranks.port(1).has_lost(the_other));
+}
+
 } // namespace
 } // namespace kumihimo::fabric
