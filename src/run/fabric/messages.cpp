@@ -50,9 +50,7 @@ Status FabricMessages::accepts(const transport::Demands& demands) {
 FabricMessages::Peer* FabricMessages::peer_of(std::int32_t rank) {
   const auto known = peers_.find(rank);
   if (known != peers_.end()) return &known->second;
-  const auto card =
-      std::span(ranks_.cards).subspan(static_cast<std::size_t>(rank) * ranks_.card_bytes, ranks_.card_bytes);
-  const Result<PeerId> id = port_->meet(card);
+  const Result<PeerId> id = port_->meet(ranks_.card(rank));
   if (!id) return fail(id.error()), nullptr;
   Peer& peer = peers_[rank];
   peer.id = *id;

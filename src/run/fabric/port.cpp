@@ -41,6 +41,16 @@ struct FabricPort::Operation {
 
 namespace {
 
+CardHeader header_of(std::span<const std::byte> card) {
+  CardHeader header;
+  std::memcpy(&header, card.data(), sizeof header);
+  return header;
+}
+
+std::string name_of_card(std::span<const std::byte> card) {
+  return {reinterpret_cast<const char*>(card.data()), card.size()};
+}
+
 // In the block of an atomic, which the provider may want registered.
 enum AtomicPlace : std::size_t { place_of_value, place_of_expected, place_of_old };
 
@@ -113,11 +123,16 @@ std::vector<std::byte> FabricPort::card() const {
   return card;
 }
 
+std::optional<PeerId> FabricPort::met(std::span<const std::byte> card) const {
+  const auto known = peer_of_card_.find(name_of_card(card));
+  return known != peer_of_card_.end() ? std::optional(known->second) : std::nullopt;
+}
+
+shared_memory::PeerProcess FabricPort::process_of(std::span<const std::byte> card) { return header_of(card).process; }
+
 Result<PeerId> FabricPort::meet(std::span<const std::byte> card) {
-  std::string name(reinterpret_cast<const char*>(card.data()), card.size());
-  if (const auto known = peer_of_card_.find(name); known != peer_of_card_.end()) return known->second;
-  CardHeader header;
-  std::memcpy(&header, card.data(), sizeof header);
+  if (const std::optional<PeerId> known = met(card)) return *known;
+  const CardHeader header = header_of(card);
   Peer peer;
   peer.process = header.process;
   for (std::size_t engine = 0; engine < engines(); ++engine) {
@@ -133,7 +148,7 @@ Result<PeerId> FabricPort::meet(std::span<const std::byte> card) {
   }
   peers_.push_back(std::move(peer));
   const auto id = static_cast<PeerId>(peers_.size() - 1);
-  peer_of_card_.emplace(std::move(name), id);
+  peer_of_card_.emplace(name_of_card(card), id);
   short_messages_.name(id, card);
   return id;
 }

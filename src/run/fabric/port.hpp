@@ -88,6 +88,8 @@ class FabricPort final : private ChannelCarrier {
   std::vector<std::byte> card() const;
   // The process of a card. Error: the provider does not take its address.
   Result<PeerId> meet(std::span<const std::byte> card);
+  std::optional<PeerId> met(std::span<const std::byte> card) const; // if it was
+  static shared_memory::PeerProcess process_of(std::span<const std::byte> card);
   const shared_memory::PeerProcess& process(PeerId peer) const { return peers_[at(peer)].process; }
 
   // Users, and the numbers of receives. No number is left: nullopt.

@@ -1,6 +1,8 @@
 // Slots of channels when a communicator fails, or a peer is lost: others of the process share them.
 #include "message_ranks.hpp"
 
+#include <cstring>
+
 namespace kumihimo::fabric {
 namespace {
 
@@ -179,6 +181,23 @@ TEST_P(LostRanks, A_loss_that_one_side_knows_is_an_error_of_the_other_too) {
   EXPECT_NE(ranks.of(1).error()->sentence().find("it has lost its connection to this process"), std::string::npos)
       << ranks.of(1).error()->sentence();
   EXPECT_TRUE(ranks.port(1).has_lost(the_other));
+}
+
+TEST_P(LostRanks, A_communicator_misses_a_rank_that_is_lost_or_whose_process_has_ended) {
+  const PortsOfRanks ports = open_ports(2, options());
+  FabricRanks ranks = ports.ranks(0);
+  EXPECT_FALSE(ranks.misses_one(*ports.ports[0]));
+  const PeerId peer = *ports.ports[0]->meet(ranks.card(1));
+  EXPECT_FALSE(ranks.misses_one(*ports.ports[0]));
+  ports.ports[0]->lose(peer);
+  EXPECT_TRUE(ranks.misses_one(*ports.ports[0]));
+  FabricRanks others = ports.ranks(1);
+  EXPECT_FALSE(others.misses_one(*ports.ports[1]));
+  CardHeader ended;
+  std::memcpy(&ended, others.cards.data(), sizeof ended);
+  ended.process.begun += 1; // its number is another process's now
+  std::memcpy(others.cards.data(), &ended, sizeof ended);
+  EXPECT_TRUE(others.misses_one(*ports.ports[1]));
 }
 
 } // namespace
