@@ -31,13 +31,13 @@ std::optional<PeerId> ChannelMessages::note_arrival(const WireHeader& header) {
     return std::nullopt;
   }
   const PeerId peer = sender->second;
-  if (channels_.is_lost(peer)) return std::nullopt;
-  if (header.credits > 0)
+  const bool is_lost = channels_.is_lost(peer);
+  if (!is_lost && header.credits > 0)
     channels_.take(peer, {ChannelMessage::Kind::credits, ChannelMode::none, static_cast<ChannelEpoch>(header.spare),
                           header.credits});
   channels_.arrive(peer, header.number);
   settle();
-  return peer;
+  return is_lost ? std::nullopt : std::optional(peer);
 }
 
 void ChannelMessages::hear(PeerId peer) {
@@ -58,10 +58,17 @@ void ChannelMessages::empty(PeerId peer, ChannelEpoch epoch, const std::byte* sl
 void ChannelMessages::take(const WireHeader& header) {
   const auto sender = peer_of_name_.find(header.address);
   if (sender == peer_of_name_.end()) return; // one that this process never sent to nor heard of
-  channels_.take(sender->second,
-                 {static_cast<ChannelMessage::Kind>(header.signal), static_cast<ChannelMode>(header.lane),
-                  header.number, static_cast<std::uint16_t>(header.bytes)});
+  const auto kind = static_cast<ChannelMessage::Kind>(header.signal);
+  if (kind == ChannelMessage::Kind::lost) carrier_.lost_by(sender->second);
+  channels_.take(sender->second, {kind, static_cast<ChannelMode>(header.lane), header.number,
+                                  static_cast<std::uint16_t>(header.bytes)});
   settle();
+}
+
+// One that this process has lost learns of it, though it waits without sending anything else.
+void ChannelMessages::answer_ping(const WireHeader& header) {
+  const auto sender = peer_of_name_.find(header.address);
+  if (sender != peer_of_name_.end() && channels_.is_lost(sender->second)) hear(sender->second);
 }
 
 void ChannelMessages::lose(PeerId peer) {

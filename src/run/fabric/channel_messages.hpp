@@ -4,8 +4,9 @@
 //
 // A peer is lost when a message to it has failed, or when its process has ended. Whether a message that failed came is
 // unknown, so its slot cannot be used again. The channels of a lost peer are given back instead: the empty slots at
-// once, the others when the program has taken their messages. What still comes from a lost peer is left out. It can be
-// met again by another port, which has another card.
+// once, the others when the program has taken their messages. What still comes from a lost peer is left out, and
+// answered by the word that it is lost, by which it loses this process, too. It can be met again by another port, which
+// has another card.
 #pragma once
 
 #include "fabric/channel_memory.hpp"
@@ -27,6 +28,7 @@ class ChannelCarrier {
  public:
   virtual void carry(PeerId peer, const WireHeader& header) = 0; // a message of kind channel
   virtual void broken_rule(const std::string& rule) = 0;         // a peer has broken it
+  virtual void lost_by(PeerId peer) = 0;                         // the peer has lost this process
 
  protected:
   ~ChannelCarrier() = default;
@@ -54,7 +56,9 @@ class ChannelMessages {
   // The message of this header was taken, from the slot in which it was kept if that is not null.
   void empty(PeerId peer, ChannelEpoch epoch, const std::byte* slot);
 
-  void take(const WireHeader& header); // of kind channel
+  void name_in(WireHeader& header) const { header.address = own_name_; } // this process
+  void take(const WireHeader& header);                                   // of kind channel
+  void answer_ping(const WireHeader& header);
   void lose(PeerId peer);
 
   const TwoModeChannels& channels() const { return channels_; }

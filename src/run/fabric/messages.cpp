@@ -50,9 +50,7 @@ Status FabricMessages::accepts(const transport::Demands& demands) {
 FabricMessages::Peer* FabricMessages::peer_of(std::int32_t rank) {
   const auto known = peers_.find(rank);
   if (known != peers_.end()) return &known->second;
-  const auto card =
-      std::span(ranks_.cards).subspan(static_cast<std::size_t>(rank) * ranks_.card_bytes, ranks_.card_bytes);
-  const Result<PeerId> id = port_->meet(card);
+  const Result<PeerId> id = port_->meet(ranks_.card(rank));
   if (!id) return fail(id.error()), nullptr;
   Peer& peer = peers_[rank];
   peer.id = *id;
@@ -356,7 +354,7 @@ void FabricMessages::empty_slot(const Unexpected& message) {
 // --- what other ranks send
 
 void FabricMessages::arrived(const WireHeader& header, const std::byte* data, std::int64_t bytes) {
-  message_moved_ |= header.kind != WireKind::ping;
+  message_moved_ = true;
   const auto source = static_cast<std::int32_t>(header.source);
   if (source < 0 || source >= ranks_.ranks()) return;
   Peer* const peer = peer_of(source);
@@ -378,7 +376,7 @@ void FabricMessages::arrived(const WireHeader& header, const std::byte* data, st
     return;
   case WireKind::open: return take_opening(header, data, bytes);
   case WireKind::forget: return opened_.forget(source, header.address);
-  default: return; // a ping needs no answer, since the connection gives it
+  default: return;
   }
 }
 
@@ -502,11 +500,7 @@ void FabricMessages::look_for_lost_peers() {
   }
   if (now < pings_at_) return;
   pings_at_ = now + time_between_pings;
-  for (const std::int32_t rank : ranks) {
-    Peer& peer = peers_.at(rank);
-    for (std::size_t engine = 0; engine < port_->engines(); ++engine)
-      port_->send(*this, peer.id, engine, header_of(WireKind::ping, {}), {}, nullptr);
-  }
+  for (const std::int32_t rank : ranks) port_->ping(peers_.at(rank).id);
 }
 
 void FabricMessages::abandon(const Error& reason) {

@@ -12,6 +12,7 @@
 
 #include "base/result.hpp"
 #include "execute/scratch.hpp"
+#include "fabric/fabric_ranks.hpp"
 #include "fabric/place_lists.hpp"
 #include "fabric/port.hpp"
 #include "fabric/wire.hpp"
@@ -30,16 +31,6 @@
 #include <vector>
 
 namespace kumihimo::fabric {
-
-// Where the ranks of a communicator are: their ports' cards, one behind the other.
-struct FabricRanks {
-  std::uint32_t network = 0; // the communicator's number, the same on all ranks
-  std::int32_t rank = 0;
-  std::vector<std::byte> cards;
-  std::size_t card_bytes = 0;
-
-  std::int32_t ranks() const { return static_cast<std::int32_t>(cards.size() / card_bytes); }
-};
 
 class FabricMessages final : private FabricUser {
  public:
@@ -69,6 +60,7 @@ class FabricMessages final : private FabricUser {
   void abandon(const Error& reason);
   const std::optional<Error>& error() const { return error_; }
   bool has_lost_peers() const { return has_lost_peers_; } // why there is an error
+  bool misses_a_rank() const { return ranks_.misses_one(*port_); }
   std::int32_t met() const { return static_cast<std::int32_t>(peers_.size()); }
   std::int64_t descriptions() const { return descriptions_; } // of lists, so far: openings beyond them are one header
   std::size_t places() const { return lists_.places(); }      // that senders keep

@@ -16,7 +16,6 @@ namespace kumihimo::fabric {
 namespace {
 
 constexpr std::size_t receives_of_engine = 64; // messages that may arrive between two turns of progress
-constexpr std::size_t blocks_of_slab = 64;
 constexpr std::size_t completions_at_once = 16;
 constexpr std::size_t most_numbers = 1u << 16;
 
@@ -42,6 +41,16 @@ struct FabricPort::Operation {
 
 namespace {
 
+CardHeader header_of(std::span<const std::byte> card) {
+  CardHeader header;
+  std::memcpy(&header, card.data(), sizeof header);
+  return header;
+}
+
+std::string name_of_card(std::span<const std::byte> card) {
+  return {reinterpret_cast<const char*>(card.data()), card.size()};
+}
+
 // In the block of an atomic, which the provider may want registered.
 enum AtomicPlace : std::size_t { place_of_value, place_of_expected, place_of_old };
 
@@ -62,7 +71,12 @@ struct FabricPort::User {
   std::deque<Event> inbox;
 };
 
-FabricPort::FabricPort(const PortOptions& options) : options_(options), short_messages_(options.channels, *this) {}
+FabricPort::FabricPort(const PortOptions& options)
+    : options_(options), short_messages_(options.channels, *this),
+      blocks_(block_bytes(), [this](const std::byte* data, std::int64_t bytes) -> Result<RegisteredRange*> {
+        if (rules_.registers_sources) return registrations_->use(data, bytes);
+        return nullptr;
+      }) {}
 
 Result<std::unique_ptr<FabricPort>> FabricPort::open(const PortOptions& options) {
   std::unique_ptr<FabricPort> port(new FabricPort(options));
@@ -84,8 +98,7 @@ Status FabricPort::post_receives() {
       Operation* const receive = take_operation();
       receive->kind = Operation::Kind::receive;
       receive->engine = engine;
-      receive->block = take_block(receive->range);
-      if (!receive->block) return failed("out of memory for the messages of a port");
+      if (!give_block(*receive)) return failed("out of memory for the messages of a port");
       receive->bytes = block_bytes();
       start(receive);
     }
@@ -110,11 +123,16 @@ std::vector<std::byte> FabricPort::card() const {
   return card;
 }
 
+std::optional<PeerId> FabricPort::met(std::span<const std::byte> card) const {
+  const auto known = peer_of_card_.find(name_of_card(card));
+  return known != peer_of_card_.end() ? std::optional(known->second) : std::nullopt;
+}
+
+shared_memory::PeerProcess FabricPort::process_of(std::span<const std::byte> card) { return header_of(card).process; }
+
 Result<PeerId> FabricPort::meet(std::span<const std::byte> card) {
-  std::string name(reinterpret_cast<const char*>(card.data()), card.size());
-  if (const auto known = peer_of_card_.find(name); known != peer_of_card_.end()) return known->second;
-  CardHeader header;
-  std::memcpy(&header, card.data(), sizeof header);
+  if (const std::optional<PeerId> known = met(card)) return *known;
+  const CardHeader header = header_of(card);
   Peer peer;
   peer.process = header.process;
   for (std::size_t engine = 0; engine < engines(); ++engine) {
@@ -130,7 +148,7 @@ Result<PeerId> FabricPort::meet(std::span<const std::byte> card) {
   }
   peers_.push_back(std::move(peer));
   const auto id = static_cast<PeerId>(peers_.size() - 1);
-  peer_of_card_.emplace(std::move(name), id);
+  peer_of_card_.emplace(name_of_card(card), id);
   short_messages_.name(id, card);
   return id;
 }
@@ -215,28 +233,17 @@ FabricPort::Operation* FabricPort::take_operation() {
 }
 
 void FabricPort::give_operation(Operation* operation) {
-  if (operation->block) free_blocks_.emplace_back(operation->block, operation->range);
+  if (operation->block) blocks_.give({operation->block, operation->range});
   *operation = {};
   free_operations_.push_back(operation);
 }
 
-// Null: no memory, or the provider registers no more.
-std::byte* FabricPort::take_block(RegisteredRange*& range) {
-  if (free_blocks_.empty() && !add_blocks()) return nullptr;
-  const auto [block, of] = free_blocks_.back();
-  free_blocks_.pop_back();
-  range = of;
-  return block;
-}
-
-Status FabricPort::add_blocks() {
-  const std::size_t stride = (block_bytes() + 63) / 64 * 64;
-  auto& slab = slabs_.emplace_back(new std::byte[stride * blocks_of_slab]);
-  RegisteredRange* range = nullptr;
-  if (rules_.registers_sources)
-    range = TRY(registrations_->use(slab.get(), static_cast<std::int64_t>(stride * blocks_of_slab)));
-  for (std::size_t i = 0; i < blocks_of_slab; ++i) free_blocks_.emplace_back(slab.get() + i * stride, range);
-  return Nothing{};
+// False: the provider registers no more memory.
+bool FabricPort::give_block(Operation& operation) {
+  const MessageBlock block = blocks_.take();
+  operation.block = block.data;
+  operation.range = block.range;
+  return block.data != nullptr;
 }
 
 void FabricPort::send(FabricUser& user, PeerId peer, std::size_t engine, const WireHeader& header,
@@ -254,8 +261,7 @@ void FabricPort::send_for(User* user, PeerId peer, std::size_t engine, const Wir
   message->token = operation;
   message->stays = stays;
   if (user) ++user->under_way;
-  message->block = take_block(message->range);
-  if (!message->block) { // it has failed as any other: its slot cannot be used again
+  if (!give_block(*message)) { // it has failed as any other: its slot cannot be used again
     fail(*message, FI_ENOMEM);
     return give_operation(message);
   }
@@ -272,9 +278,24 @@ void FabricPort::send_for(User* user, PeerId peer, std::size_t engine, const Wir
 // Messages of the channels belong to no user, and all go by one engine.
 void FabricPort::carry(PeerId peer, const WireHeader& header) { send_for(nullptr, peer, 0, header, {}, nullptr, true); }
 
+void FabricPort::ping(PeerId peer) {
+  if (peers_[at(peer)].waiting > 0) return; // what waits finds it out
+  WireHeader header;
+  header.kind = WireKind::ping;
+  short_messages_.name_in(header);
+  for (std::size_t engine = 0; engine < engines(); ++engine) send_for(nullptr, peer, engine, header, {}, nullptr, true);
+}
+
 void FabricPort::broken_rule(const std::string& rule) {
   if (failure_.empty()) failure_ = rule;
   ++failures_;
+}
+
+void FabricPort::lost_by(PeerId peer) {
+  if (has_lost(peer)) return;
+  if (std::string& text = peers_[at(peer)].failure; text.empty()) text = "it has lost its connection to this process";
+  ++failures_;
+  has_lost_peers_ = true;
 }
 
 void FabricPort::lose(PeerId peer) {
@@ -310,8 +331,7 @@ void FabricPort::change(FabricUser& user, const Atomic& atomic, void* operation)
   Operation* const made = take_access(user, atomic.peer, atomic.engine, operation);
   made->kind = Operation::Kind::atomic;
   made->atomic = atomic;
-  made->block = take_block(made->range);
-  if (!made->block) {
+  if (!give_block(*made)) {
     fail(*made, FI_ENOMEM);
     return give_operation(made);
   }
@@ -462,6 +482,7 @@ void FabricPort::take_message(Operation& operation, std::size_t bytes, FabricUse
   WireHeader header;
   std::memcpy(&header, operation.block, sizeof header);
   if (header.kind == WireKind::channel) return short_messages_.take(header);
+  if (header.kind == WireKind::ping) return short_messages_.answer_ping(header);
   const bool is_eager = header.kind == WireKind::eager;
   const std::optional<PeerId> sender = is_eager ? short_messages_.note_arrival(header) : std::nullopt;
   if (is_eager && !sender) return;

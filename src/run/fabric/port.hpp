@@ -14,6 +14,7 @@
 #include "base/result.hpp"
 #include "fabric/channel_messages.hpp"
 #include "fabric/engines.hpp"
+#include "fabric/message_blocks.hpp"
 #include "fabric/registrations.hpp"
 #include "fabric/wire.hpp"
 #include "shared_memory/peer_process.hpp"
@@ -87,6 +88,8 @@ class FabricPort final : private ChannelCarrier {
   std::vector<std::byte> card() const;
   // The process of a card. Error: the provider does not take its address.
   Result<PeerId> meet(std::span<const std::byte> card);
+  std::optional<PeerId> met(std::span<const std::byte> card) const; // if it was
+  static shared_memory::PeerProcess process_of(std::span<const std::byte> card);
   const shared_memory::PeerProcess& process(PeerId peer) const { return peers_[at(peer)].process; }
 
   // Users, and the numbers of receives. No number is left: nullopt.
@@ -107,6 +110,8 @@ class FabricPort final : private ChannelCarrier {
 
   ChannelMessages& short_messages() { return short_messages_; }
   const ChannelMessages& short_messages() const { return short_messages_; }
+  // Finds out whether a process still answers. The connection does so, and a process that has lost this one.
+  void ping(PeerId peer);
   // A message to it has failed, or its process has ended: this port is of no more use to it.
   void lose(PeerId peer);
   bool has_lost(PeerId peer) const { return has_lost_peers_ && short_messages_.channels().is_lost(peer); }
@@ -184,8 +189,7 @@ class FabricPort final : private ChannelCarrier {
 
   Operation* take_operation();
   void give_operation(Operation* operation);
-  std::byte* take_block(RegisteredRange*& range);
-  Status add_blocks();
+  bool give_block(Operation& operation);
   User& user_of(FabricUser& user);
 
   Operation* take_access(FabricUser& user, PeerId peer, std::size_t engine, void* token);
@@ -203,6 +207,7 @@ class FabricPort final : private ChannelCarrier {
                 std::span<const transport::Piece> data, void* operation, bool stays);
   void carry(PeerId peer, const WireHeader& header) override;
   void broken_rule(const std::string& rule) override;
+  void lost_by(PeerId peer) override;
   void take_flag(std::uint32_t word, FabricUser& current);
 
   PortOptions options_;
@@ -221,8 +226,7 @@ class FabricPort final : private ChannelCarrier {
   std::vector<std::uint16_t> free_numbers_;
   std::vector<std::unique_ptr<Operation>> operations_;
   std::vector<Operation*> free_operations_;
-  std::vector<std::unique_ptr<std::byte[]>> slabs_;
-  std::vector<std::pair<std::byte*, RegisteredRange*>> free_blocks_;
+  MessageBlocks blocks_;
   std::deque<Operation*> waiting_; // for room at the provider
   std::uint32_t last_network_ = 0;
   std::int64_t failures_ = 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t only_network = 1; // the port has no other user
 constexpr std::uint32_t stores_between_looks = 64;
-constexpr std::chrono::milliseconds time_between_looks{10};
+constexpr std::chrono::milliseconds time_between_looks_at_stores{10};
 
 } // namespace
 
@@ -94,7 +94,7 @@ std::byte* RemoteAccess::reached_by_stores(const Place& place) {
 bool RemoteAccess::is_lost_by_stores(std::int32_t rank, Stored& stored) {
   const Clock::time_point now = Clock::now();
   if (now < stored.looks_at) return false;
-  stored.looks_at = now + time_between_looks;
+  stored.looks_at = now + time_between_looks_at_stores;
   Peer* peer = nullptr;
   if (!shared_memory::has_ended(memory_.process(rank)) || !meet(rank, peer).ok()) return false;
   lose(*peer, "its process has ended");

@@ -46,8 +46,7 @@ void RemoteAccess::look_for_lost_peers(std::int32_t watched) {
       if (std::exchange(peer.seen_ended, true)) lose(peer, "its process has ended");
       continue;
     }
-    if (!pings) continue;
-    for (std::size_t engine = 0; engine < port_->engines(); ++engine) send(peer, engine, WireKind::ping, 0);
+    if (pings) port_->ping(peer.id);
   }
 }
 

@@ -39,9 +39,7 @@ void FabricRemoteMemory::refuse_messages() { fail(failed("this transport has rem
 
 Result<PeerId> FabricRemoteMemory::peer_of(Rank rank) {
   if (const auto known = peers_.find(rank.value); known != peers_.end()) return known->second;
-  const auto card =
-      std::span(ranks_.cards).subspan(static_cast<std::size_t>(rank.value) * ranks_.card_bytes, ranks_.card_bytes);
-  const PeerId id = TRY(port_->meet(card));
+  const PeerId id = TRY(port_->meet(ranks_.card(rank.value)));
   peers_.emplace(rank.value, id);
   return id;
 }

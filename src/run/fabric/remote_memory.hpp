@@ -7,7 +7,7 @@
 // elsewhere a put is started when the one before it was delivered.
 #pragma once
 
-#include "fabric/messages.hpp"
+#include "fabric/fabric_ranks.hpp"
 #include "fabric/port.hpp"
 #include "transport/remote_memory.hpp"
 #include "transport/transport.hpp"
@@ -30,6 +30,7 @@ class FabricRemoteMemory final : public transport::Transport, public transport::
   bool attached() const { return attached_; }
   // Moves until everything started was handed to the provider: then the others may end.
   bool drained();
+  bool misses_a_rank() const { return ranks_.misses_one(*port_); }
 
   Status prepare(const transport::Demands&) override { return Nothing{}; }
   std::uint64_t begin(transport::Stream stream) override { return instances_.next(stream); }

@@ -31,7 +31,8 @@ std::optional<ChannelEpoch> TwoModeChannels::take_slot(std::int32_t peer, std::i
 
 void TwoModeChannels::take(std::int32_t peer, const ChannelMessage& message) {
   Peer& p = peer_of(peer);
-  if (p.is_lost) return;
+  if (message.kind == Kind::lost) return lose(peer);
+  if (p.is_lost) return say(peer, {Kind::lost});
   switch (message.kind) {
   case Kind::offer: // slots of the old channel that are left are given up
     say(peer, {Kind::confirm, message.mode, message.epoch, p.to_sent});
@@ -53,6 +54,7 @@ void TwoModeChannels::take(std::int32_t peer, const ChannelMessage& message) {
     p.confirmed = message.count;
     switch_over(peer, p);
     break;
+  case Kind::lost: break;
   }
 }
 
@@ -67,7 +69,7 @@ void TwoModeChannels::hear(std::int32_t peer) { count(peer, peer_of(peer)); }
 
 void TwoModeChannels::arrive(std::int32_t peer, ChannelEpoch epoch) {
   Peer& p = peer_of(peer);
-  if (p.is_lost) return;
+  if (p.is_lost) return say(peer, {Kind::lost});
   Channel* const channel = find(p, epoch);
   const bool is_left = channel == &p.other && p.phase == Phase::leaving;
   if (!channel || is_left || channel->filled + channel->emptied >= sizes_.slots(channel->mode)) {
@@ -106,7 +108,7 @@ std::optional<ChannelMessage> TwoModeChannels::take_credits(std::int32_t peer) {
 // A message of a peer: it may have earned another mode. Where no channel of the mode is left, somebody else's must go,
 // which first contact alone does not earn.
 void TwoModeChannels::count(std::int32_t peer, Peer& p) {
-  if (p.is_lost) return;
+  if (p.is_lost) return say(peer, {Kind::lost});
   p.last_used = ++clock_;
   ++p.messages;
   if (p.is_candidate || p.phase != Phase::settled || p.now.mode == ChannelMode::large) return change_modes();
@@ -132,17 +134,21 @@ void TwoModeChannels::change_modes() {
   }
 }
 
+bool TwoModeChannels::is_leaving(const Peer& p, ChannelMode mode) const {
+  if (p.phase == Phase::settled) return false;
+  return (p.phase == Phase::offered ? p.now : p.other).mode == mode;
+}
+
 // The channel that has been idle longest goes, if that is longer than the candidate has been. False: none goes, and the
-// candidate must earn it again.
+// candidate must earn it again. Nobody waits for the channel of a peer that does not answer, or whose messages the
+// program does not take.
 bool TwoModeChannels::make_room(ChannelMode mode, const Peer& candidate) {
   if (!sizes_.demotes) return false;
   std::int32_t idle = -1;
   for (const std::int32_t peer : holders_[index(mode)]) {
     const Peer& other = peer_of(peer);
-    if (other.is_lost) return true; // when its messages were taken
-    const bool is_going = other.phase == Phase::offered ? other.now.mode == mode : other.other.mode == mode;
-    if (other.phase != Phase::settled && is_going) return true; // room is being made
-    if (other.phase != Phase::settled) continue;                // its last change is not over
+    if (is_leaving(other, mode) && !is_late(other)) return true;  // room is being made
+    if (other.is_lost || other.phase != Phase::settled) continue; // its last change is not over
     if (idle_time(other) > idle_time(idle < 0 ? candidate : peer_of(idle))) idle = peer;
   }
   if (idle < 0) return false;
@@ -154,6 +160,7 @@ bool TwoModeChannels::make_room(ChannelMode mode, const Peer& candidate) {
 void TwoModeChannels::offer(std::int32_t peer, Peer& p, ChannelMode mode) {
   p.phase = Phase::offered;
   p.is_confirmed = false;
+  p.offered_at = static_cast<std::uint16_t>(clock_);
   p.other = {};
   p.other.mode = mode;
   p.other.epoch = static_cast<ChannelEpoch>(p.now.epoch + 1);
@@ -248,7 +255,7 @@ std::int64_t TwoModeChannels::receive_bytes() const {
 }
 
 bool TwoModeChannels::is_at_rest() const {
-  return outgoing_.empty() &&
+  return outgoing_.empty() && candidates_.empty() &&
          std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.phase == Phase::settled; });
 }
 
@@ -268,6 +275,7 @@ void TwoModeChannels::append_state(std::vector<std::int64_t>& words) const {
         add(p.is_lost);
     add(std::min<std::int64_t>(p.messages, sizes_.promoted_after));
     add(std::lower_bound(times.begin(), times.end(), p.last_used) - times.begin());
+    add(p.phase == Phase::settled ? -1 : std::min<std::int64_t>(change_time(p), sizes_.promoted_after + 1));
   }
   for (const std::int32_t peer : candidates_) add(peer);
   add(-1);

@@ -36,7 +36,8 @@ struct ChannelMessage {
   enum class Kind : std::uint8_t {
     offer,   // receiver: from now on, `count` slots of `mode`
     confirm, // sender: I have sent `count` messages into the slots before
-    credits  // receiver: `count` slots are empty again
+    credits, // receiver: `count` slots are empty again
+    lost     // either: you are lost to me
   };
   Kind kind = Kind::offer;
   ChannelMode mode = ChannelMode::none; // of the channel that is offered
@@ -73,7 +74,7 @@ class TwoModeChannels {
   std::optional<ChannelMessage> take_credits(std::int32_t peer);
 
   // A peer that is dead, or whose messages may be lost. Its channels go, each when its last message was taken, and it
-  // gets none again: what comes from it means nothing.
+  // gets none again: what comes from it means nothing, and is answered by the word that it is lost.
   void lose(std::int32_t peer);
   bool is_lost(std::int32_t peer) const;
 
@@ -90,7 +91,7 @@ class TwoModeChannels {
   std::int64_t slots_to(std::int32_t peer) const;        // that this process may fill
   std::int64_t slots_owed_to(std::int32_t peer) const;   // that are empty, or will be, and were not given back
   std::int64_t slots_filled_by(std::int32_t peer) const; // with messages that were not taken, of all channels from it
-  // Nothing to send, and no channel is changing.
+  // Nothing to send, no channel is changing, and no peer waits for a larger one.
   bool is_at_rest() const;
   // Empty, or the rule that a message of a peer has broken: a slot that was not granted, or was freed.
   const std::string& violation() const { return violation_; }
@@ -99,7 +100,7 @@ class TwoModeChannels {
   void append_state(std::vector<std::int64_t>& words) const;
 
  private:
-  // Small, because there may be one for each rank of a machine: 36 bytes a peer.
+  // Small, because there may be one for each rank of a machine: 40 bytes a peer.
   struct Channel { // at its receiver
     ChannelMode mode = ChannelMode::none;
     std::uint8_t filled = 0, emptied = 0; // slots; `emptied` ones were not given back yet
@@ -117,8 +118,9 @@ class TwoModeChannels {
     Channel now, other; // other: the one that is offered, or that is left
     Phase phase = Phase::settled;
     bool is_candidate = false, is_confirmed = false, is_lost = false;
-    std::uint16_t confirmed = 0; // messages into `now` before the offer was heard
-    std::uint32_t messages = 0;  // since the last change
+    std::uint16_t confirmed = 0;  // messages into `now` before the offer was heard
+    std::uint16_t offered_at = 0; // on the clock, modulo 65,536
+    std::uint32_t messages = 0;   // since the last change
     std::uint32_t last_used = 0;
   };
 
@@ -126,9 +128,12 @@ class TwoModeChannels {
   Peer& peer_of(std::int32_t peer);
   Channel* find(Peer& p, ChannelEpoch epoch);
   std::uint32_t idle_time(const Peer& p) const { return clock_ - p.last_used; }
+  std::uint16_t change_time(const Peer& p) const { return static_cast<std::uint16_t>(clock_ - p.offered_at); }
+  bool is_late(const Peer& p) const { return change_time(p) > sizes_.promoted_after; }
   bool has_room(ChannelMode mode) const { return channels(mode) < sizes_.most(mode); }
   void count(std::int32_t peer, Peer& p);
   void change_modes();
+  bool is_leaving(const Peer& p, ChannelMode mode) const;
   bool make_room(ChannelMode mode, const Peer& candidate);
   void offer(std::int32_t peer, Peer& p, ChannelMode mode);
   void hold(std::int32_t peer, ChannelMode mode, ChannelEpoch epoch);

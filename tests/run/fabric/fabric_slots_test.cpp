@@ -1,6 +1,8 @@
 // Slots of channels when a communicator fails, or a peer is lost: others of the process share them.
 #include "message_ranks.hpp"
 
+#include <cstring>
+
 namespace kumihimo::fabric {
 namespace {
 
@@ -154,6 +156,48 @@ TEST(LostPeer, Leaves_no_channel_and_fails_the_calls_that_need_it_alone) {
   all[0]->receive(refused.receive);
   ASSERT_TRUE(all[0]->error());
   EXPECT_NE(all[0]->error()->sentence().find("rank 2"), std::string::npos);
+}
+
+class LostRanks : public FabricMessagesTest {};
+
+INSTANTIATE_TEST_SUITE_P(Providers, LostRanks,
+                         ::testing::Values(MessageRow{"rxm", "tcp;ofi_rxm"}, MessageRow{"net", "net"},
+                                           MessageRow{"shm", "shm"}),
+                         [](const auto& tested) { return tested.param.name; });
+
+// The other waits without sending, so it would hear of nothing.
+TEST_P(LostRanks, A_loss_that_one_side_knows_is_an_error_of_the_other_too) {
+  RanksOfMessages ranks(2, options());
+  ASSERT_TRUE(ranks.run([&](std::int32_t r, FabricMessages& messages) {
+    return exchange(messages, r, all_pairs(2, {100, 10'000}), 1);
+  }));
+  MessageEnd waiting(Planned{0, 1, 50, 100'000}, false);
+  ranks.of(1).receive(waiting.receive);
+  constexpr PeerId the_other = 0;
+  ranks.port(0).lose(the_other);
+  const auto late = Clock::now() + time_limit;
+  while (!ranks.of(1).error() && Clock::now() < late) ranks.of(0).progress(), ranks.of(1).progress();
+  ASSERT_TRUE(ranks.of(1).error());
+  EXPECT_NE(ranks.of(1).error()->sentence().find("it has lost its connection to this process"), std::string::npos)
+      << ranks.of(1).error()->sentence();
+  EXPECT_TRUE(ranks.port(1).has_lost(the_other));
+}
+
+TEST_P(LostRanks, A_communicator_misses_a_rank_that_is_lost_or_whose_process_has_ended) {
+  const PortsOfRanks ports = open_ports(2, options());
+  FabricRanks ranks = ports.ranks(0);
+  EXPECT_FALSE(ranks.misses_one(*ports.ports[0]));
+  const PeerId peer = *ports.ports[0]->meet(ranks.card(1));
+  EXPECT_FALSE(ranks.misses_one(*ports.ports[0]));
+  ports.ports[0]->lose(peer);
+  EXPECT_TRUE(ranks.misses_one(*ports.ports[0]));
+  FabricRanks others = ports.ranks(1);
+  EXPECT_FALSE(others.misses_one(*ports.ports[1]));
+  CardHeader ended;
+  std::memcpy(&ended, others.cards.data(), sizeof ended);
+  ended.process.begun += 1; // its number is another process's now
+  std::memcpy(others.cards.data(), &ended, sizeof ended);
+  EXPECT_TRUE(others.misses_one(*ports.ports[1]));
 }
 
 } // namespace

@@ -7,16 +7,15 @@
 #ifdef KUMIHIMO_LIBFABRIC
 #include "fabric/messages.hpp"
 #include "fabric/remote_memory.hpp"
+#include "mpi_transport/networks/fabric/closing.hpp"
 #include "shared_memory/node_segment.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
-#include <thread>
 #endif
 
 namespace kumihimo::mpi_transport {
@@ -39,8 +38,6 @@ Result<std::unique_ptr<RankMemory>> RankMemory::open(const mpi::Library&, mpi::H
 #else
 
 namespace {
-
-constexpr std::chrono::seconds longest_close{20}; // a peer may be behind a link that was cut
 
 // One port for all communicators of the process that need the same interface; the last one closes it. A port that has
 // lost a peer, or on which an operation has failed, serves those that have it: its failures are errors of each of its
@@ -88,6 +85,21 @@ Result<bool> opens_places() {
   return wrong_value("KUMIHIMO_FABRIC_PLACES must be call or message", text, "leave it unset for the default");
 }
 
+class EndBarrier {
+ public:
+  EndBarrier(const mpi::Library& library, mpi::Handle communicator)
+      : library_(library), communicator_(communicator), request_(library.constants.request_null) {}
+  bool enter() { return library_.call.Ibarrier(communicator_, &request_) == 0; }
+  bool ended() {
+    int done = 0;
+    return library_.call.Test(&request_, &done, library_.constants.status_ignore) != 0 || done;
+  }
+
+ private:
+  const mpi::Library& library_;
+  mpi::Handle communicator_, request_;
+};
+
 class FabricNetwork final : public MpiNetwork {
  public:
   FabricNetwork(const NetworkContext& context, std::shared_ptr<fabric::FabricPort> port, fabric::FabricRanks ranks)
@@ -110,22 +122,15 @@ class FabricNetwork final : public MpiNetwork {
 
   bool has_lost_peers() const override { return messages_.has_lost_peers() || leaves_barrier_; }
 
-  // No rank closes its connections while another still needs them: to get its last bytes, or to hand on its own.
   // A rank that has an error of its own comes to the barrier, too; one that has lost a peer does not.
   void close() override {
-    mpi::Handle request = library_.constants.request_null;
-    const auto late = std::chrono::steady_clock::now() + longest_close;
-    while (!messages_.has_lost_peers() && std::chrono::steady_clock::now() < late) {
-      progress();
-      if (!leaves_barrier_ && (error_ || messages_.drained()))
-        leaves_barrier_ = library_.call.Ibarrier(communicator_, &request) == 0;
-      int done = 0;
-      if (leaves_barrier_ && (library_.call.Test(&request, &done, library_.constants.status_ignore) != 0 || done)) {
-        leaves_barrier_ = false;
-        return;
-      }
-      std::this_thread::yield();
-    }
+    if (messages_.has_lost_peers()) return;
+    EndBarrier barrier(library_, communicator_);
+    const ClosingEnd end = close_together(
+        {[&] { return progress(), !messages_.has_lost_peers(); }, [&] { return error_ || messages_.drained(); },
+         [&] { return barrier.enter(); }, [&] { return barrier.ended(); }, [&] { return messages_.misses_a_rank(); }},
+        closing_patience());
+    leaves_barrier_ = end.entered && !end.ended;
   }
 
  private:
@@ -235,15 +240,14 @@ class FabricRankMemory final : public RankMemory {
       : library_(context.library), communicator_(context.communicator), memory_(std::move(port), std::move(ranks)) {}
 
   ~FabricRankMemory() override {
-    mpi::Handle request = library_.constants.request_null;
-    const auto late = std::chrono::steady_clock::now() + longest_close;
-    for (bool has_asked = false; std::chrono::steady_clock::now() < late; std::this_thread::yield()) {
+    EndBarrier barrier(library_, communicator_);
+    const auto move = [&] {
       static_cast<void>(memory_.progress()); // after a failure, too: the others are told
-      const bool is_drained = memory_.has_failed() || memory_.drained();
-      if (!has_asked && is_drained) has_asked = library_.call.Ibarrier(communicator_, &request) == 0;
-      int done = 0;
-      if (has_asked && (library_.call.Test(&request, &done, library_.constants.status_ignore) != 0 || done)) return;
-    }
+      return true;
+    };
+    close_together({move, [&] { return memory_.has_failed() || memory_.drained(); }, [&] { return barrier.enter(); },
+                    [&] { return barrier.ended(); }, [&] { return memory_.misses_a_rank(); }},
+                   closing_patience());
   }
 
   bool attached() const { return memory_.attached(); }
