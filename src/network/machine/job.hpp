@@ -22,8 +22,9 @@ struct Job {
   // than 2^31-1 ranks.
   static Result<Job> with_node_sizes(Machine machine, const std::vector<std::int32_t>& sizes);
 
-  // What the ranks of a communicator know of each other. In block order: the shape of the nodes, and the levels of
-  // nodes and cores. With a placement: as Placement::rank_space(). Levels of cores only if no two ranks share a core.
+  // Knowledge of the ranks of a communicator about each other. In block order: the shape of the nodes, and the levels
+  // of nodes and cores. With a placement: as Placement::rank_space(). Levels of cores only if no two ranks share a
+  // core.
   RankSpace rank_space() const;
   RankSpace rank_space(const Placement& placement) const;
   // Levels of a single node's cores, by slots. None if there are more slots than cores.

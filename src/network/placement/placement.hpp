@@ -30,8 +30,8 @@ class Placement {
   bool is_block() const { return index_of_rank_.empty(); }
   std::vector<NodeId> node_of_rank() const;
 
-  // What the ranks of a communicator with this placement know of each other (ADR 0026): their coordinates on a torus or
-  // mesh of this shape, otherwise which ranks share a node. `nodes`: without axes if the nodes have none.
+  // Knowledge of the ranks of a communicator with this placement about each other (ADR 0026): their coordinates on a
+  // torus or mesh of this shape, otherwise which ranks share a node. `nodes`: without axes if the nodes have none.
   RankSpace rank_space(const Shape& nodes) const;
 
  private:
