@@ -40,7 +40,7 @@ std::vector<AccessRow> access_rows() {
   return rows;
 }
 
-// What the ranks of a test share: the exchange that a program gives.
+// Shared by the ranks of a test: the exchange that a program gives.
 class Meeting {
  public:
   explicit Meeting(std::int32_t ranks) : ranks_(ranks), barrier_(ranks) {}
@@ -110,7 +110,7 @@ std::vector<std::byte> golden_area(std::int32_t source, std::int32_t target, std
 
 constexpr std::int64_t half = area / 2;
 
-// What a rank has for all others: an area each, of which the second half may be in memory that is mapped.
+// Memory of a rank for all others: an area each, of which the second half may be in memory that is mapped.
 struct Areas {
   std::vector<std::byte> registered;
   std::byte* halves[2] = {};
@@ -183,7 +183,7 @@ int wrong_areas(const AccessRow& row, std::int32_t ranks, Sabotage sabotage, boo
       }
       EXPECT_EQ(self.access.wait(open, limit).text, "");
       EXPECT_EQ(self.access.fence(RemoteAccess::all_ranks, limit).text, "");
-      // What the fence has delivered can be got.
+      // A get returns the data that the fence has delivered.
       for (std::int32_t target = 0; target < ranks; ++target) {
         std::vector<std::byte> back(static_cast<std::size_t>(area));
         for (const std::int64_t at : {std::int64_t{0}, half})

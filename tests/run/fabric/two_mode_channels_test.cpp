@@ -24,7 +24,7 @@ struct ScriptedSend {
 };
 using Scripts = std::vector<std::vector<ScriptedSend>>; // by process
 
-// What is under way between two processes: a message of the protocol, or one of the program, in a slot or announced.
+// Something under way between two processes: a message of the protocol, or one of the program, in a slot or announced.
 struct OnTheWay {
   enum class Kind : std::uint8_t { protocol, eager, announced } kind = Kind::protocol;
   ChannelMessage message;
@@ -37,7 +37,7 @@ struct OnTheWay {
 };
 using Link = std::multiset<OnTheWay>; // any of them may come next
 
-// What a broken network, or a broken process, does to a message on its way; true: it was put on the link already.
+// Damage of a broken network, or a broken process, to a message on its way; true: it was put on the link already.
 using Fault = std::function<bool(Link& link, const OnTheWay& message)>;
 
 struct Taken { // by the program's turn
@@ -80,7 +80,7 @@ class Explorer {
   Explorer(const ChannelSizes& sizes, Scripts scripts, Fault fault = nullptr)
       : sizes_(sizes), scripts_(std::move(scripts)), fault_(std::move(fault)) {}
 
-  // What is wrong in some interleaving; empty: nothing in any.
+  // A fault in some interleaving; empty: none in any.
   std::string explore() {
     ChannelsInModel first = beginning();
     visit(first);
@@ -205,7 +205,7 @@ class Explorer {
     for (std::size_t p = 0; p < scripts_.size(); ++p)
       if (!state.processes[p].is_at_rest()) wrong_ = "a channel changes for ever";
     if (state.sent != state.taken) wrong_ = "a message never arrived";
-    // What a sender has not, its receiver owes: no slot is lost.
+    // The receiver owes each slot that its sender does not have: no slot is lost.
     for (const auto& [ends, count] : state.sent)
       if (state.processes[std::size_t(ends.first)].slots_to(ends.second) +
               state.processes[std::size_t(ends.second)].slots_owed_to(ends.first) !=
@@ -499,7 +499,7 @@ TEST(TwoModeChannels, Peers_lost_at_random_leave_no_memory_and_block_nobody) {
 
 // --- memory
 
-// What the process has allocated, in bytes.
+// Memory that the process has allocated, in bytes.
 std::int64_t allocated_bytes() {
   const struct mallinfo2 heap = mallinfo2();
   return static_cast<std::int64_t>(heap.uordblks + heap.hblkhd);
