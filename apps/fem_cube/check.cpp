@@ -35,8 +35,8 @@ std::vector<double> over_elements(const FemProblem& problem, AddElements add, st
   return y;
 }
 
-// Of displacements `x` of all nodes: |forces - A x| over the owned free rows and |d (u - x)| over those of prescribed
-// displacements u, squared; and the square of what both products may be off.
+// Sums for the displacements `x` of all nodes: |forces - A x| over the owned free rows and |d (u - x)| over those of
+// prescribed displacements u, squared; and the square of the rounding of both products.
 struct Squares {
   double residual = 0, rounding = 0;
 };

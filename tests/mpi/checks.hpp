@@ -1,4 +1,4 @@
-// What mpi_check runs on every rank. A check says what is wrong on stderr and answers false.
+// Checks that mpi_check runs on every rank. A check says what is wrong on stderr and answers false.
 #pragma once
 
 #include "mpi/library.hpp"

@@ -1,4 +1,4 @@
-// What schedules assert of themselves: shown, denied, or not shown.
+// Claims of schedules about themselves: shown, denied, or not shown.
 #include "support.hpp"
 #include "verify/claims.hpp"
 

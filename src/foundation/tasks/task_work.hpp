@@ -1,4 +1,4 @@
-// What a task of a graph does.
+// The work of each task of a graph.
 #pragma once
 
 #include "base/result.hpp"

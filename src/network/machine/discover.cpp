@@ -1,4 +1,4 @@
-// What hwloc says of the host; the only file that knows hwloc.
+// Reads the host's processors from hwloc. No other file uses hwloc.
 
 #include "machine/discovery.hpp"
 

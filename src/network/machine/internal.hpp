@@ -1,4 +1,4 @@
-// What the machine's own files share.
+// Declarations that only the files of this layer share.
 #pragma once
 
 #include "machine/machine.hpp"

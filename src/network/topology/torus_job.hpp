@@ -1,4 +1,4 @@
-// What part of a machine's torus a job gets, and whether it closes there.
+// The part of a machine's torus that a job gets, and whether it closes there.
 #pragma once
 
 #include "topology/topology.hpp"

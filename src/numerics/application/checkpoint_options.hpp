@@ -1,4 +1,4 @@
-// What a user asks for with --checkpoint and --restart.
+// Requests of a user with --checkpoint and --restart.
 #pragma once
 
 #include "base/result.hpp"

@@ -1,4 +1,4 @@
-// What builds the two-electron part of the Fock matrix: the golden copy and every variant.
+// Builders of the two-electron part of the Fock matrix: the golden copy and every variant.
 #pragma once
 
 #include "base/result.hpp"

@@ -1,4 +1,4 @@
-// What a solve is asked for, and what it returns.
+// Options and result of a solve.
 #pragma once
 
 #include "base/parameter.hpp"
@@ -30,7 +30,7 @@ struct SolverOptions {
   AtIteration at_iteration = {};
 };
 
-// Of this rank.
+// Times of this rank.
 struct SolverSeconds {
   double product = 0, preconditioner = 0, dots = 0, updates = 0, waiting = 0; // waiting: for sums
   double total = 0;

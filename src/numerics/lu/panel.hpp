@@ -13,7 +13,7 @@
 
 namespace kumihimo::lu {
 
-// What the processes of a column know of each other. Collective.
+// Messages between the processes of a column. Collective.
 class ColumnOfProcesses {
  public:
   virtual ~ColumnOfProcesses() = default;

@@ -10,7 +10,7 @@
 
 namespace kumihimo::sparse {
 
-// What becomes of the sum s of row i.
+// How a loop uses the sum s of row i.
 enum class Finish {
   product,              // out = diagonal * gathered + s
   add,                  // out += s

@@ -1,4 +1,4 @@
-// What fluid::run is asked.
+// Options of fluid::run.
 #pragma once
 
 #include "hosts/outcome.hpp"

@@ -1,4 +1,5 @@
-// What a library decides by a whole program: how many ranks it exchanges messages with, whether it sums up.
+// Properties of a whole program by which a library decides: how many ranks it exchanges messages with, whether it sums
+// up.
 #pragma once
 
 #include "program/program.hpp"

@@ -94,7 +94,8 @@ class WaitsForDead {
     found_.push_back(rank);
   }
 
-  // What a receive from any rank may wait for: sends of ranks that died, and those of waiting ranks that did not end.
+  // Sends that a receive from any rank may wait for: those of ranks that died, and those of waiting ranks that did not
+  // end.
   using Sender = std::pair<std::int32_t, std::uint32_t>; // and its tag
   const std::vector<Sender>& senders_to(std::int32_t receiver) {
     if (senders_.empty()) {

@@ -1,4 +1,4 @@
-// What ranks do when, as a model that simulates graphs tells it.
+// Interface through which a model that simulates graphs reports the work of ranks and its times.
 #pragma once
 
 #include "goal/graph.hpp"

@@ -1,4 +1,4 @@
-// What a simulation finds at its end where sends and receives never met.
+// Sends and receives that a simulation finds unmatched at its end.
 #pragma once
 
 #include "base/result.hpp"

@@ -17,13 +17,13 @@
 
 namespace kumihimo::models {
 
-// Of graphs of operations.
+// Result of a run of graphs of operations.
 struct GraphRun {
   std::int32_t last_rank = 0;
   std::uint64_t operations = 0, messages = 0;
 };
 
-// Of LogGOPS.
+// Times of LogGOPS.
 struct RankTimes {
   std::uint64_t message_bytes = 0;
   loggp::RankSeconds mean;
@@ -32,7 +32,7 @@ struct RankTimes {
   std::vector<loggp::RankSeconds> by_rank;
 };
 
-// Of packets.
+// Result of the packet model.
 struct PacketRun {
   packet::DeliveredTraffic traffic;
   packet::PacketOptions options; // with the buffers that the machine has

@@ -1,4 +1,4 @@
-// What to do about a recording that is wrong.
+// Advice for a recording that is wrong.
 #pragma once
 
 namespace kumihimo::replay {

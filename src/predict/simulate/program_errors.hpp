@@ -1,4 +1,4 @@
-// What the models say of programs that do not fit together, and where they can tell.
+// Errors of the models for programs that do not fit together, and whether the models can detect them.
 #pragma once
 
 #include "base/result.hpp"

@@ -102,7 +102,7 @@ std::vector<std::int64_t> CallTrafficReader::parts_of(const HookedCall& call) co
   return parts;
 }
 
-// That this rank's part of a collective consists of.
+// Blocks in this rank's part of a collective.
 std::int64_t CallTrafficReader::blocks_of(const HookedCall& call, int rank) {
   const CollectiveRow& collective = *mpi_hooks::collective_of(call.name).row;
   if (!collective.sends_to_each() || (call.has(Role::root) && call.integer(Role::root) != rank)) return 1;

@@ -1,4 +1,4 @@
-// What a compute step does on a real machine.
+// The work of a compute step on a real machine.
 #pragma once
 
 #include <chrono>

@@ -76,7 +76,7 @@ void ChannelMessages::lose(PeerId peer) {
   settle();
 }
 
-// What the protocol has decided.
+// Applies the decisions of the protocol.
 void ChannelMessages::settle() {
   for (const ChannelChange& change : channels_.take_changes()) memory_.apply(change);
   for (const AddressedMessage& each : channels_.take_outgoing()) {

@@ -13,7 +13,7 @@
 
 namespace kumihimo::one_sided {
 
-// What a back end is made from.
+// Input from which a back end is made.
 struct OneSidedContext {
   const mpi::Library& mpi; // runs
   mpi::Handle world;       // all ranks in their order

@@ -46,7 +46,7 @@ struct ArrayShape {
   bool operator==(const ArrayShape&) const = default;
 };
 
-// What one file holds.
+// Content of one file.
 struct Generation {
   std::int64_t number = 0;
   std::vector<ArrayShape> arrays;

@@ -1,4 +1,4 @@
-// What tells machines apart: read alike on every system, and equal from call to call whatever the affinity.
+// Facts that tell machines apart: read alike on every system, and equal from call to call whatever the affinity.
 #include "problem/fingerprint.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What tests of machine files do with a Sample.
+// Functions with which tests of machine files use a Sample.
 #pragma once
 
 #include "machine/job.hpp"

@@ -1,4 +1,4 @@
-// What holds for every network, whatever its family.
+// Properties of every network, whatever its family.
 #include "networks.hpp"
 
 #include <gtest/gtest.h>

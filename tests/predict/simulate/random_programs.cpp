@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t most_elements = 1 << 18; // of a message
 
-// By rank and lane, the rounds.
+// The rounds, by rank and lane.
 using Rounds = std::map<std::int32_t, std::vector<std::vector<Step>>>;
 
 class Draw {

@@ -1,4 +1,4 @@
-// What streaming stores write arrives whole.
+// Data written with streaming stores arrives whole.
 #include "transport/sink.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the tests of channels share.
+// Shared by the tests of channels.
 #pragma once
 
 #include "shared_memory/channel_receiver.hpp"

@@ -12,7 +12,7 @@
 namespace kumihimo::shared_memory {
 namespace {
 
-// What a child that waits says of itself.
+// Facts that a waiting child reports of itself.
 struct Child {
   pid_t id = -1;
   PeerProcess process;

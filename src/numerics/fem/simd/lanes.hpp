@@ -1,4 +1,4 @@
-// What loops that have one element in each of W lanes share. For files of simd/ only (base/lanes.hpp).
+// Shared by loops that have one element in each of W lanes. For files of simd/ only (base/lanes.hpp).
 #pragma once
 
 #include "base/lanes.hpp"

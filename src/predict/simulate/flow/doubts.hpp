@@ -12,7 +12,7 @@
 
 namespace kumihimo::simulation {
 
-// What all phases came to.
+// Results of all phases.
 struct Course {
   double seconds = 0;
   PathTime end; // of the slowest path
