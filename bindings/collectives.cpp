@@ -15,7 +15,7 @@ using namespace nb::literals;
 namespace kumihimo {
 namespace {
 
-// Parameters by name; None is the algorithm's default.
+// By name; None is the algorithm's default.
 Parameters parameters_of(const nb::kwargs& given) {
   Parameters p;
   for (const auto& [key, value] : given) {

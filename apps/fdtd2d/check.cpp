@@ -12,7 +12,7 @@
 namespace kumihimo::fdtd2d {
 namespace {
 
-// Amplitude of the standing wave, from the dispersion relation of the grid.
+// Of the standing wave, by the dispersion relation of the grid.
 double amplitude_of(const WaveProblem& problem) {
   return std::cos(frequencies_of(problem.whole, problem.mode).of_grid * problem.whole.courant *
                   static_cast<double>(problem.steps));

@@ -10,7 +10,7 @@
 
 namespace kumihimo::fdtd2d {
 
-// Fields of the golden copy, on one rank.
+// By the golden copy, on one rank.
 template <class T>
 struct ExpectedFields {
   std::vector<T> ez; // of all nodes, x fastest
@@ -28,8 +28,7 @@ nlohmann::json check(const WaveProblem& problem, const Fields<T>& fields, const 
                      application::Runtime& runtime);
 
 inline constexpr double analytic_bound = 0.04, reflection_bound = 1e-3; // -60 dB
-// Bound for the rounding of a mode after so many steps: a rounding of H goes on like a velocity, 1 / sin(omega S / 2)
-// steps.
+// Of the rounding of a mode after so many steps: a rounding of H goes on like a velocity, 1 / sin(omega S / 2) steps.
 double mode_bound(const WaveProblem& problem);
 
 } // namespace kumihimo::fdtd2d

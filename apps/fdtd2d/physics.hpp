@@ -1,5 +1,5 @@
-// Theory for the checks of the golden copy: the field of a line current in free space, the dispersion relation of Yee's
-// grid, and the reflection of the absorbing layer.
+// What the golden copy computes against theory: the field of a line current in free space, the dispersion relation of
+// Yee's grid, and the reflection of the absorbing layer.
 #pragma once
 
 #include "base/result.hpp"

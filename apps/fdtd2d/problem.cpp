@@ -65,7 +65,7 @@ Result<double> number_of(const ApplicationRequest& request, std::string_view nam
   return value;
 }
 
-// Reads the source problem.
+// Of the source problem.
 Status read_source(const ApplicationRequest& request, WaveProblem& problem) {
   FieldShape& whole = problem.whole;
   whole.layer = TRY(count_of(request, "layer", 0, longest));

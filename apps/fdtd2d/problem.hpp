@@ -1,4 +1,4 @@
-// Problem of fdtd2d: the words of a request as numbers.
+// What fdtd2d computes: the words of a request as numbers.
 #pragma once
 
 #include "application/application.hpp"

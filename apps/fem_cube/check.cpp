@@ -35,8 +35,8 @@ std::vector<double> over_elements(const FemProblem& problem, AddElements add, st
   return y;
 }
 
-// Sums for the displacements `x` of all nodes: |forces - A x| over the owned free rows and |d (u - x)| over those of
-// prescribed displacements u, squared; and the square of the rounding of both products.
+// Of displacements `x` of all nodes: |forces - A x| over the owned free rows and |d (u - x)| over those of prescribed
+// displacements u, squared; and the square of what both products may be off.
 struct Squares {
   double residual = 0, rounding = 0;
 };

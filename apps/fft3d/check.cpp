@@ -73,7 +73,7 @@ double error_by_sums(const FftProblem& problem, const PointBox& box, const Grid&
   return error;
 }
 
-// Reach of the column at each x and y; -1: none.
+// Of the column at each x and y; -1: none.
 std::vector<std::int64_t> reaches_of(const fft::Sphere& sphere) {
   const Triple& n = sphere.points;
   std::vector<std::int64_t> reaches(static_cast<std::size_t>(n[0] * n[1]), -1);
@@ -88,7 +88,7 @@ double squares_of(const Grid& grid) {
   return sum;
 }
 
-// Squares of whole spectra, of which `half` has the frequencies 0 to nz / 2 along z: frequency -k has the square of k.
+// Of whole spectra, of which `half` has the frequencies 0 to nz / 2 along z: frequency -k has the square of k.
 double squares_of_half(const Grid& half, const PointBox& box, std::int64_t nz) {
   double sum = 0;
   for (std::int64_t place = 0; place < half.size(); ++place) {
@@ -98,7 +98,7 @@ double squares_of_half(const Grid& half, const PointBox& box, std::int64_t nz) {
   return sum;
 }
 
-// Errors of this rank in the transform of `given` values with the squares `before`.
+// What the transform of `given` values with the squares `before` must satisfy; errors of this rank.
 struct FoundErrors {
   double transformed = 0, back = 0;
   double squares_of_back = 0; // of all its errors

@@ -40,7 +40,7 @@ Result<MeasuredExchanges> measured(const FftProblem& problem, double budget, con
   return measure_exchanges(planned, way, exchanges, budget, runtime);
 }
 
-// The exchange that rank 0 has found; empty: it has found none.
+// Of what rank 0 has found; empty: it has found nothing.
 std::string_view exchange_of_rank_0(const std::vector<ExchangeTime>& times, Runtime& runtime) {
   double place = -1;
   if (runtime.rank() == 0 && !times.empty())

@@ -71,7 +71,7 @@ struct Transforms {
   }
 };
 
-// This rank's part of the spectrum; for a sphere, columns of coefficients, and its part of the grid.
+// What this rank has of the spectrum; of a sphere, columns of coefficients, and of the grid.
 struct OwnParts {
   std::vector<std::int32_t> columns;
   fft::PointBox box; // after the forward transform

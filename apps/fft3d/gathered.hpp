@@ -10,11 +10,11 @@
 
 namespace kumihimo::fft3d {
 
-// One side of a transform, distributed over the ranks: boxes of the grid, or coefficients of a sphere.
+// What ranks have of a whole grid on one side of a transform: boxes, or coefficients of a sphere.
 class DistributedSide {
  public:
   virtual ~DistributedSide() = default;
-  // Gathers or scatters one band. `whole`: all points, on rank 0. Collective.
+  // Of one band. `whole`: of all points, on rank 0. Collective.
   virtual Status gather(const void* own, std::int64_t band, fft::Complex* whole) = 0;
   virtual Status scatter(const fft::Complex* whole, void* own, std::int64_t band) = 0;
 };

@@ -1,4 +1,4 @@
-// Measurements of earlier runs, in files of the folder of wisdom (docs/wisdom.md).
+// What earlier runs have measured, in files of the folder of wisdom (docs/wisdom.md).
 #pragma once
 
 #include "application/runtime.hpp"
@@ -17,7 +17,7 @@ namespace kumihimo::fft3d {
 // The file of the plans that a library of lines has measured on this machine; empty if the folder is: nothing is kept.
 std::string kept_plans_file(const std::string& folder, const fft::LineLibrary& library);
 
-// Key of the fastest exchange: the blocks, their carrier, and the places of ranks.
+// What decides which exchange is the fastest: the blocks, their carrier, and where ranks are.
 JsonMember exchange_case(const FftProblem& problem, const distributed_fft::TransformWay& way,
                          application::Runtime& runtime);
 

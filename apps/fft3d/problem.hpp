@@ -31,7 +31,7 @@ struct FftProblem {
 
   bool is_real() const { return kind == distributed_fft::GridKind::real; }
   fft::RankPencils spectrum() const { return spectrum_of(pencils, kind); }
-  // Part of each rank of a transform of a sphere: all x and y of a part of z.
+  // Of each rank of a transform of a sphere: all x and y of a part of z.
   std::vector<fft::PointBox> parts_of_z(std::int32_t ranks) const {
     return fft::RankPencils{pencils.points, 1, ranks}.boxes(1);
   }
@@ -46,8 +46,8 @@ application::Application description(); // the row of the application
 // Errors: a size or an option out of range.
 Result<FftProblem> problem_of(const application::ApplicationRequest& request, std::int32_t ranks);
 
-// Real and imaginary part are from -1 to 1 and depend on the place in the grid alone, so every rank has the values of
-// its own points. Values of real grids are the real parts.
+// Of both parts from -1 to 1, by the place in the grid alone: every rank has the values of its own points. Those of
+// real grids are the real parts.
 fft::Complex value_at(const FftProblem& problem, std::int64_t band, std::int64_t x, std::int64_t y, std::int64_t z);
 // The values of a box, and of columns of the sphere, -reach first; bands behind each other. Error: no memory.
 Result<Grid> values_of(const FftProblem& problem, const fft::PointBox& box);

@@ -16,7 +16,7 @@ using namespace hartree_fock;
 
 namespace {
 
-// Bound for an entry of G, hartree: screening and the rounding of all increments stay far below it, and an energy whose
+// Of an entry of G, hartree: what is screened and the rounding of all increments stay far below it, and an energy whose
 // G is wrong by this in single entries is right to 1e-8.
 constexpr double bound = 1e-9;
 // A golden quartet of primitives takes about 1 us, those of the SCF 0.008 us: 2 s, or a tenth of a longer SCF, if the

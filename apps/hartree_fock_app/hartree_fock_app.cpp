@@ -42,7 +42,7 @@ class TimedTwoElectron final : public TwoElectron {
   std::size_t kernel_;
 };
 
-// Classes of all ranks. Collective.
+// Of all ranks. Collective.
 std::vector<ClassWork> classes_of(const TwoElectron& two_electron, Runtime& runtime) {
   std::vector<ClassWork> classes = two_electron.work();
   std::vector<double> mine;
@@ -168,8 +168,7 @@ Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   return found;
 }
 
-// The number of screened quartets grows between the fourth power of the size of small molecules and the square of large
-// ones.
+// Of screened quartets: between the fourth power of the size of small molecules and the square of large ones.
 std::vector<application::ProblemShare> shares(std::string_view size) {
   const std::string less = smaller_molecule(size);
   if (less.empty()) return {};

@@ -16,7 +16,7 @@ std::vector<ScfVariant> lanes_variants();
 // depend on the number of lanes, so ranks that deal them must have the same. Collective.
 std::string common_instructions(application::Processes& processes, const std::vector<std::string_view>& mine);
 
-// Collectives with which ranks add J and K and number the same units; empty for one rank. They deal no units.
+// By which ranks add J and K and number the same units: nothing for one rank. They deal no units.
 hartree_fock::two_electron::BuildRanks collectives_of(application::Runtime& runtime);
 
 } // namespace kumihimo::hartree_fock_app

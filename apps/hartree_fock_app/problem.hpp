@@ -1,4 +1,4 @@
-// Problem to solve: the molecule and its basis, as a request names them.
+// What is solved: the molecule and its basis, as a request names them.
 #pragma once
 
 #include "application/application.hpp"

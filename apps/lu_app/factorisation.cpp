@@ -319,8 +319,7 @@ Status LuFactorisation::move_rows(const lu::RowMoves& moves, std::int64_t first,
   return Nothing{};
 }
 
-// Runs on one thread: threads of OpenMP would spin for a while after the loop, on processors that BLAS needs for its
-// own.
+// By one thread: those of OpenMP would spin for a while after the loop, on processors that BLAS needs for its own.
 void LuFactorisation::move_own_rows(const lu::RowMoves& moves, std::int64_t begin, std::int64_t end, double* u) {
   const auto width = static_cast<std::int64_t>(moves.source.size());
   for (std::int64_t j = begin; j < end; ++j) {

@@ -27,8 +27,7 @@ double operations(std::int64_t n) {
   return size * size * (2.0 / 3 * size + 1.5);
 }
 
-// Operations of this launch: a run that continues from a saved state makes fewer, and one that lost a state repeats
-// some.
+// Of this launch: a run that goes on from a saved state makes fewer, and one that lost a state repeats some.
 double operations_made(const LuProblem& problem, const LuRequest& request,
                        const application::Checkpoints& checkpoints) {
   if (!checkpoints.is_asked()) return operations(problem.n);

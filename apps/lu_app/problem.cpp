@@ -90,7 +90,7 @@ std::int64_t given_or(const ApplicationRequest& request, const Parameter& parame
   return it == request.candidate.parameters.end() ? usual : it->second;
 }
 
-// Refuses options of --set that the file gives, too.
+// What --set and the file both say.
 Status refuse_beside_file(const ApplicationRequest& request, const lu::HplInput& input) {
   if (!request.option("grid").empty())
     return wrong_value("grid has no effect beside a file", request.option("grid"), "leave it out");

@@ -1,4 +1,4 @@
-// Request of the user: a problem, or the list of problems of an HPL.dat.
+// What the user asks for: a problem, or the list of problems of an HPL.dat.
 #pragma once
 
 #include "application/application.hpp"
@@ -26,7 +26,7 @@ struct LuVariant : VariantDescription {
 };
 std::span<const LuVariant> variants();
 std::span<const std::string_view> measured_by_name(); // variants that `auto` does not try
-// Variants with tasks: tasks of several steps run at once, so there is no moment between two steps to save.
+// Those by tasks: tasks of several steps run at once, so that there is no moment between two steps to save.
 std::span<const std::string_view> stateless_variants();
 std::span<const application::ApplicationOption> option_rows();
 
@@ -40,7 +40,7 @@ struct LuProblem {
   std::string file = {};           // HPL.dat, if it is from one
 };
 
-// Wishes of the user for unequal nodes.
+// What the user says of unequal nodes.
 struct NodeWishes {
   std::vector<double> speeds;           // of the nodes in the order of their ranks; empty: all are equal
   bool measures = false;                // speeds=auto

@@ -25,7 +25,7 @@ class PivotsOverRanks final : public lu::ColumnOfProcesses {
       : column_(column), of_candidates_{width, &blas} {}
   Status combine_pivots(std::span<double> record) override;
   Status combine_candidates(std::span<double> record) override;
-  // Run of combine_tournaments() on a record, in place. Collective at its first use.
+  // Of a record of combine_tournaments(), in place. Collective at its first use.
   Result<application::ProgramRun*> tournament_run();
 
  private:

@@ -67,7 +67,7 @@ class TileMessages final : public tasks::TaskMessages {
                       {message.data, message.data});
   }
 
-  // A tournament needs the one before it, so one stream keeps their order. Exchanges use the other stream.
+  // Of two tournaments the second needs the first: one stream orders them. Exchanges have the other one.
   Status begin_tournament(UnderWay& made) {
     made.kept = TRY(factors_.tournament_of(tiles_.message(made.task).width));
     double* const record = tiles_.tournament(made.task).data();
@@ -109,7 +109,7 @@ double busy_seconds(const tasks::TaskLog& log) {
   return busy;
 }
 
-// Times of all threads together, divided by their number.
+// Of the threads together, divided by their number.
 LuTimes times_of(const tasks::TaskLog& log, const TiledFactorisation& tiles) {
   LuTimes times;
   const auto share = 1e-9 / static_cast<double>(log.threads);
@@ -145,7 +145,7 @@ json timeline_of(const TaskRun& run) {
           {"detours", std::move(detours)}};
 }
 
-// Texts of all ranks, on each of them. Collective.
+// Of all ranks, on each of them. Collective.
 std::vector<std::string> gathered(const std::string& own, Processes& processes) {
   const auto rank = static_cast<std::size_t>(processes.rank());
   std::vector<double> lengths(static_cast<std::size_t>(processes.ranks()));

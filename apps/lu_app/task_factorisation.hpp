@@ -13,7 +13,7 @@
 
 namespace kumihimo::lu_app {
 
-// Run on this rank.
+// Of this rank.
 struct TaskRun {
   tasks::TaskLog log;
   std::vector<std::string> names;  // of the tasks
@@ -29,7 +29,7 @@ struct TaskRun {
 Result<TaskRun> factor_by_tasks(LuFactorisation& factors, const LuProblem& problem, const LuRequest& request,
                                 const blas::Blas& blas, application::Processes& processes);
 
-// Report of all ranks together.
+// Of all ranks together.
 struct TaskReport {
   std::vector<std::pair<std::string, std::string>> words; // for the user
   // On rank 0, in the form of docs/applications.md: the threads of the ranks one after the other, each rank's times

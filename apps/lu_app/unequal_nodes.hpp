@@ -22,8 +22,7 @@ struct NodeLayout {
   std::int32_t nodes() const { return node_of_rank.empty() ? 0 : node_of_rank.back() + 1; }
 };
 
-// Layout of ranks on nodes as they were started, or on the groups of processors that stand for nodes, in their order:
-// as many
+// Of ranks on nodes as they were started, or on the groups of processors that stand for nodes, in their order: as many
 // as their speeds ask for, or equal parts. `cores` of each node. Errors: ranks of a node that do not follow each other;
 // speeds that are not those of the nodes; a node that has more or fewer ranks than the rule gives it.
 Result<NodeLayout> layout_of(const NodeWishes& wishes, std::span<const std::int64_t> node_of_rank,

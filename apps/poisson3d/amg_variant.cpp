@@ -25,7 +25,7 @@ void multiply_entries(const sparse::CrsMatrix& a, const std::int64_t* from, cons
   }
 }
 
-// Start of the entries to ghosts in each row: columns ascend, so they are the last ones.
+// Of each row, where its entries to ghosts begin: columns ascend, so they are the last ones.
 std::vector<std::int64_t> first_ghosts(const sparse::CrsMatrix& a) {
   std::vector<std::int64_t> first;
   for (std::size_t i = 0; i < static_cast<std::size_t>(a.rows); ++i) {

@@ -79,7 +79,7 @@ class Maker {
     return true;
   }
 
-  // Neighbours by ascending rank.
+  // By ascending rank.
   std::vector<Beyond> find_neighbours() const {
     std::vector<Beyond> found;
     for (std::size_t s = 0; s < sides.size(); ++s) {
@@ -142,7 +142,7 @@ class Maker {
       }
     }
     entries[0] = {row_of(cell), diagonal};
-    // Sorts by column. For std::sort with more than sixteen entries, GCC 12 would warn.
+    // By column. GCC 12 warns of what std::sort would do with more than sixteen.
     for (std::size_t e = 1; e < count; ++e)
       for (std::size_t at = e; at > 0 && entries[at].column < entries[at - 1].column; --at)
         std::swap(entries[at], entries[at - 1]);

@@ -36,7 +36,7 @@ Result<LocalProblem> problem_of(const ApplicationRequest& request, const CellGri
   return made;
 }
 
-// Shared by all candidates of a task.
+// What all candidates of a task share.
 struct SharedByCandidates {
   LocalProblem problem;
   double problem_seconds = 0;

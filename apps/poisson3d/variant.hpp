@@ -26,15 +26,15 @@ class LocalSolver {
   virtual Status add_ghosts(const double* x, double* y) = 0;
   // Reads and writes rows alone.
   virtual Status precondition(const double* r, double* z) = 0;
-  // The transformed system that the variant solves, which conjugate gradients can use on one rank; else null.
+  // Of variants that solve a transformed system, which conjugate gradients can use on one rank; else null.
   virtual const sparse::PreparedSystem* transformed() const { return nullptr; }
 
-  // Work of one call.
+  // Of one call.
   virtual application::KernelWork work_of_product() const = 0;
   virtual application::KernelWork work_of_preconditioner() const = 0;
   // Words and numbers for the user, such as the number of colours: {"colours": 40}.
   virtual nlohmann::json facts() const = 0;
-  // Time that the set-up saved because it used steps of another variant.
+  // What the set-up took less because steps of another variant served.
   virtual double kept_seconds() const { return 0; }
 };
 

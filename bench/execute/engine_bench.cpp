@@ -1,5 +1,5 @@
-// Costs of the engine itself in a call: rank 0's program over a transport whose messages are complete as they start.
-// The reduction and the copies are done, on few elements.
+// What the engine itself costs a call: rank 0's program over a transport whose messages are complete as they start. The
+// reduction and the copies are done, on few elements.
 #include "collectives/registry.hpp"
 #include "execute/engine.hpp"
 

@@ -84,7 +84,7 @@ struct Packet {
   std::vector<char> bytes;
 };
 
-// Target of an IPv4 packet to 10.99.0.<target>; 0: none of ours.
+// Of an IPv4 packet to 10.99.0.<target>; 0: none of ours.
 std::size_t target_of(const char* bytes, std::size_t length) {
   constexpr std::size_t destination = 16, header = 20;
   const bool is_ours = length >= header && (bytes[0] >> 4) == 4 && bytes[destination] == 10 &&

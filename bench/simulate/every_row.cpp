@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::int64_t vector_bytes = std::int64_t{1} << 30, block_bytes = std::int64_t{64} << 10;
 
-// Output of the row's process about itself, as the cells of the table after its name.
+// What the row's process says of itself, as the cells of the table after its name.
 std::string predict(const Variant& variant, const Machine& machine) {
   const RankSpace space = Job(machine).rank_space();
   std::int64_t bytes = variant.kind == CollectiveKind::barrier ? 0

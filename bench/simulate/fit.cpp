@@ -128,7 +128,7 @@ void fit_closest(const std::vector<const Case*>& cases, const FittedConstant& co
              cases.size(), today, best, errors);
 }
 
-// A case that distinguishes values: it is within the loosest range, and the tightest range differs.
+// Of a case that distinguishes values: the loosest range has it, and the tightest is another.
 struct Demand {
   const Case* of = nullptr;
   double value = 0; // the tightest in whose range it is

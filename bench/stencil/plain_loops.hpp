@@ -1,4 +1,4 @@
-// Loops as one would write them without this project: with restrict, compiled with -O3 -march=native -ffast-math. Metal
+// What one would write without this project: loops with restrict, compiled with -O3 -march=native -ffast-math. Metal
 // walls, no absorbing layer: less work than fdtd2d has.
 #pragma once
 

@@ -218,7 +218,7 @@ class Kernel<R(A...)> {
     return *this;
   }
 
-  // Shared by the copies of the kernel and the server.
+  // What copies of the kernel and the server share.
   struct Own : Served {
     std::string title, returned, parameters, hint, compiler;
     std::uint64_t golden_code = 0; // hash of its text
@@ -248,7 +248,7 @@ class Kernel<R(A...)> {
       is_read.store(true, std::memory_order_release);
     }
 
-    // Hash of the golden copy's text and of the bound: a stricter bound may refuse a choice that a wider one accepted.
+    // Of the golden copy's text and of the bound: what a wider bound accepted, another may refuse.
     std::string golden_hash() const {
       std::string contract;
       try {
@@ -322,7 +322,7 @@ class Kernel<R(A...)> {
       return what == "check" ? check(run, request) : time(run, request);
     }
 
-    // Result of a call; for a function without a result, a type whose values are always equal.
+    // What a call returns; of a function without a result something that is always equal.
     using Result = std::conditional_t<std::is_void_v<R>, std::tuple<>, std::decay_t<R>>;
 
     static std::string misdeclared(const std::string& why) { return "{\"misdeclared\":" + quoted(why) + "}"; }

@@ -1,5 +1,5 @@
-// Arithmetic of the conformance tests: the built-in types and operations, and two of the user's: sums of triples, which
-// commute, and products of 2x2 matrices modulo a prime, which do not (so that rank order shows).
+// What the conformance tests reduce with: the built-in types and operations, and two of the user's: sums of triples,
+// which commute, and products of 2x2 matrices modulo a prime, which do not (so that rank order shows).
 #pragma once
 
 #include "golden/reductions.hpp"

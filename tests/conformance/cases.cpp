@@ -60,7 +60,7 @@ class Sampler {
  private:
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
-  // Neighbourhoods of the ranks' own shape, of other axes, of none.
+  // Of the ranks' own shape, of other axes, of none.
   std::shared_ptr<const Neighbourhood> neighbours() {
     const std::int32_t ranks = place_.space.ranks();
     const std::uint64_t dice = below(5);
@@ -143,7 +143,7 @@ std::vector<Case> cases(const Variant& variant, const Place& place) {
   Sampler sampler(variant, place);
   const std::int64_t ranks = place.space.ranks();
   std::vector<Case> all;
-  // Elements of a vector, or of each rank's block.
+  // Of a vector, or of each rank's block.
   const std::vector<std::int64_t> counts = variant.kind->is_vector()
                                                ? std::vector<std::int64_t>{0, 1, ranks - 1, ranks, 61, 1009}
                                                : std::vector<std::int64_t>{0, 1, 2, 7, 61};

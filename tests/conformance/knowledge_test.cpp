@@ -11,7 +11,7 @@ namespace {
 
 using namespace kumihimo;
 
-// A rank knows the lengths that it sends, and those that its sources send to it.
+// What it sends, and what its sources send to it.
 bool knows_edge(const Collective& c, Rank rank, std::int64_t entry) {
   const bool one = c.kind == CollectiveKind::neighbor_allgather;
   const Neighbourhood& n = *c.neighbours;
@@ -41,7 +41,7 @@ Collective poisoned(const Collective& c, std::int64_t rank) {
   return *with_counts(c, std::move(table));
 }
 
-// Memory accesses of every step of the rank, in elements.
+// What every step of the rank does, in elements.
 std::vector<std::vector<ElementRun>> elements(const Schedule& s, Rank rank) {
   const Binding binding(s, rank);
   const Program program = s.program(rank);
@@ -88,7 +88,7 @@ TEST(Knowledge, ProgramsAreMadeOfWhatTheirRankKnows) {
   EXPECT_GT(asked, 100);
 }
 
-// An algorithm that needs more than MPI tells a rank says so, and is refused where a rank knows its own lengths alone.
+// What needs more than MPI tells a rank says so, and is not had where a rank knows its own lengths alone.
 TEST(Knowledge, OneThatNeedsAllCountsIsRefusedWhereNobodyHasThem) {
   const Variant& v = **Registry::standard().find(CollectiveKind::alltoall, "hierarchical");
   const RankSpace space = RankSpace::box(*Shape::parse("2"), 2);

@@ -42,7 +42,7 @@ struct Seen {
     if (c.kind == CollectiveKind::alltoall) return table(b * c.ranks + rank);
     return one_out() ? (b == rank ? table(b) : 0) : is_root() ? table(b) : 0;
   }
-  // Rank and name of the block that arrives in block b.
+  // Whose block of which name arrives in block b.
   std::pair<std::int64_t, std::int64_t> origin(std::int64_t b) const {
     if (c.neighbours) {
       const Neighbourhood::End from = c.neighbours->sources(Rank{rank})[static_cast<std::size_t>(b)];
@@ -182,7 +182,7 @@ TEST(LocalCounts, EachRunIsOfItsOwnBlocks) {
   for (const auto& [kind, cases] : done) EXPECT_GT(cases, 10) << name_of(kind);
 }
 
-// A check that finds no fault proves nothing. Here one of two ranks believes that it gets less.
+// What would tell no fault proves nothing: of two ranks one believes that it gets less.
 TEST(LocalCounts, LengthsThatDoNotMeetAreFound) {
   const Variant& v = **Registry::standard().find(CollectiveKind::alltoall, "pairwise");
   const Place place{"row 2", RankSpace::row(2)};

@@ -1,4 +1,4 @@
-// Result of each collective by its row of collectives.def: who contributes to which elements of whose output. Beside
+// What each collective gives by its row of collectives.def: who contributes to which elements of whose output. Beside
 // the row it shares nothing with schedules.
 #pragma once
 

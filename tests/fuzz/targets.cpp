@@ -112,7 +112,7 @@ void matrix_market(std::string_view bytes) { is_read(sparse::parse_matrix_market
 void basis_set(std::string_view bytes) { is_read(hartree_fock::parse_basis_set("file", bytes, {1, 6, 8})); }
 void xyz(std::string_view bytes) { is_read(hartree_fock::parse_xyz("file", bytes, 0)); }
 void hpl_dat(std::string_view bytes) { is_read(lu::parse_hpl_dat(bytes, "file")); }
-// The reader that all kinds of wisdom share; each problem reads its own fields of an entry.
+// What all kinds of wisdom are read by; each problem reads its own fields of an entry.
 void wisdom(std::string_view bytes) {
   const problem::WisdomPlace here{{"processor", 2}, {{"mpi", "MPI library", "version"}}};
   for (const auto found : {problem::WisdomOrigin::named, problem::WisdomOrigin::by_itself}) {
@@ -170,7 +170,7 @@ std::span<const FuzzTarget> all_targets() { return targets; }
 
 } // namespace kumihimo::fuzz
 
-// Entry point of libFuzzer: KUMIHIMO_FUZZ names the target.
+// Of libFuzzer: KUMIHIMO_FUZZ names the target.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kumihimo::fuzz;
   static const FuzzTarget* const target = [] {

@@ -1,4 +1,4 @@
-// Results that any reduction must give, whatever its order: exact ones if the operation is associative in bits, and for
+// What any reduction must give, whatever its order: exact results where the operation is associative in bits, and for
 // floating sums the bound of Higham (Accuracy and Stability of Numerical Algorithms, section 4.2), which holds for
 // every order of P terms: |computed - exact| <= (P-1) u / (1 - (P-1) u) * sum of |x|.
 #pragma once

@@ -81,7 +81,7 @@ class LoopbackTransport final : public Transport, public RemoteMemory {
     return {key.instance, key.peer.value, key.lane.value, key.segment, key.ordinal};
   }
 
-  // Data written early must still be there when the receive starts, and must go to the place that was named.
+  // What was written early is still there when the receive starts, and goes to the place that was named.
   void check_early_target(ReceiveRequest& message) {
     const auto found = message.key.signal ? early_.end() : early_.find(name_of(message.key));
     if (found == early_.end()) return;

@@ -16,7 +16,7 @@
 
 namespace kumihimo::application {
 
-// Shared by the threads: an exchange of one value a rank, in rounds.
+// What the threads share: an exchange of one value a rank, in rounds.
 template <class Value>
 class Exchange {
  public:

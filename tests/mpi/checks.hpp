@@ -1,4 +1,4 @@
-// Checks that mpi_check runs on every rank. A check says what is wrong on stderr and answers false.
+// What mpi_check runs on every rank. A check says what is wrong on stderr and answers false.
 #pragma once
 
 #include "mpi/library.hpp"

@@ -291,7 +291,7 @@ std::string full_name(const Variant& variant) {
   return fmt::format("{} {}", kumihimo::name_of(variant.kind), variant.name);
 }
 
-// The checks that were done, and those that the registry expects.
+// What was done, and what the registry says should have been.
 struct Coverage {
   std::set<std::string> done, expected;
   int collectives = 0, mixed = 0;
@@ -370,14 +370,14 @@ bool is_found(MpiJob& job, const Result<Schedule>& schedule, const Arithmetic& a
   return outcome && !outcome->right;
 }
 
-// Every collective, with a schedule by which nobody does anything.
+// Of every collective: a schedule by which nobody does anything.
 bool idleness_is_found(MpiJob& job, CollectiveKind kind) {
   Schedule idle(make_collective(kind, job.ranks(), 100));
   idle.program = [](Rank) { return Program{}; };
   return is_found(job, idle, bench_driver::builtin_arithmetic(idle.collective()));
 }
 
-// Every collective that reduces: the engine does another operation than was asked for.
+// Of every one that reduces: the engine does another operation than was asked for.
 bool wrong_operation_is_found(MpiJob& job, const Variant& variant) {
   const Collective c = make_collective(variant.kind, job.ranks(), 1000);
   Arithmetic wrong = bench_driver::builtin_arithmetic(c);

@@ -24,7 +24,8 @@ std::vector<std::array<std::int32_t, 3>> grids_of(std::int32_t ranks) {
   return grids;
 }
 
-// Faults of the engine's run of one set and, beside it, of runs by hand; compared with the golden copy of another.
+// What is wrong with the engine's run of one set and, beside it, with those by hand; compared with the golden copy of
+// another.
 std::string wrong_with(MpiJob& job, const NamedPrograms& run, const NamedPrograms& golden, const Halo& halo,
                        std::int32_t ranks_per_node) {
   mpi_transport::TransportOptions options;

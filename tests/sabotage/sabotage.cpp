@@ -258,7 +258,7 @@ Wrong after_left_out(const Schedule& s) {
   return std::nullopt;
 }
 
-// The chunk one iteration later.
+// What the chunk is one iteration later.
 Chunk one_later(Chunk chunk, Variable i) {
   for (RunList& list : chunk.extent.runs) {
     list.first = list.first.substitute(i, i + 1);
@@ -415,7 +415,7 @@ Wrong extra_receive(const Schedule& s) {
   });
 }
 
-// Data for the output of one rank goes to scratch.
+// What should reach the output at one rank goes to scratch.
 Wrong unwritten_output(const Schedule& s) {
   const auto spot = find_step(s, [](const Program&, const Lane&, const Round&, const Step& step) {
     return step.kind == StepKind::receive && step.target.buffer.kind == Buffer::Kind::output;
@@ -453,7 +453,7 @@ Wrong permuted_block(const Schedule& s) {
   });
 }
 
-// The two blocks that one neighbour sends change places: blocks sent backwards are taken for those sent forwards.
+// What one neighbour sends twice changes places: blocks sent backwards are taken for those sent forwards.
 Wrong swapped_neighbours(const Schedule& s) {
   if (s.collective().kind != CollectiveKind::neighbor_alltoall || s.collective().counts.each == 0) return std::nullopt;
   const auto swap = [](Program& p) {

@@ -1,4 +1,4 @@
-// Claims of schedules about themselves: shown, denied, or not shown.
+// What schedules assert of themselves: shown, denied, or not shown.
 #include "support.hpp"
 #include "verify/claims.hpp"
 

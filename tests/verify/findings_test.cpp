@@ -1,4 +1,4 @@
-// Findings of each check, on schedules written for it.
+// What each check finds, on schedules written for it.
 #include "support.hpp"
 
 namespace kumihimo::verify {

@@ -1,4 +1,4 @@
-// Guarantees of the registry's rows about the bits of their results, against the orders that their schedules have.
+// What the registry's rows promise of the bits of their results, against the orders that their schedules have.
 #include "collectives/registry.hpp"
 #include "support.hpp"
 

@@ -1,5 +1,5 @@
-// Output of a peer: one JSON object on one line, which compare.py reads. All peers solve sparse::poisson_matrix() of a
-// cube with unit right-hand side to a residual of `tolerance`, relative to it.
+// What a peer prints: one JSON object on one line, which compare.py reads. All peers solve sparse::poisson_matrix() of
+// a cube with unit right-hand side to a residual of `tolerance`, relative to it.
 #pragma once
 
 #include "sparse/poisson.hpp"
@@ -20,7 +20,7 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Matrix of the size in the first argument. Ends the program if the argument is no size.
+// Of the size in the first argument. Ends the program where it is none.
 inline sparse::CrsMatrix matrix_of(int count, char** arguments) {
   const int size = count > 1 ? std::atoi(arguments[1]) : 0;
   Result<sparse::CrsMatrix> made = sparse::poisson_matrix({size, size, size});

@@ -1,5 +1,5 @@
-// Names of machines and compilers in wisdom. Their rules are here alone: the layer problem of src/ and, through the
-// module kumihimo._base, the Python package call these functions, so that all find the same choices.
+// By what wisdom knows a machine and a compiler. The machine's rules are here alone: the layer problem of src/ and,
+// through the module kumihimo._base, the Python package call these functions, so that all find the same choices.
 #ifndef KUMIHIMO_KERNEL_MACHINE_HPP
 #define KUMIHIMO_KERNEL_MACHINE_HPP
 

@@ -11,7 +11,6 @@ from itertools import product
 from kumihimo.processes import child_output
 from kumihimo.processes.package_files import program
 from kumihimo.text.errors import did_you_mean, failed, missing, not_applicable, wrong_value
-from kumihimo.text.json_types import JsonObject
 
 PROGRAM = "kumihimo-app"
 ALL, AUTO = "all", "auto"
@@ -40,7 +39,7 @@ class AppCandidate:
         """ "br_1 colours=40"."""
         return " ".join([self.variant, *(f"{name}={value}" for name, value in self.parameters)])
 
-    def as_task(self) -> JsonObject:
+    def as_task(self) -> dict:
         return {"variant": self.variant, "parameters": dict(self.parameters)}
 
 
@@ -64,8 +63,8 @@ class ApplicationRow:
     default_size: str
     golden_hash: str
     methods: tuple[str, ...]
-    variants: tuple[JsonObject, ...] = field(hash=False)
-    options: tuple[JsonObject, ...] = field(hash=False)
+    variants: tuple[dict, ...] = field(hash=False)
+    options: tuple[dict, ...] = field(hash=False)
     compiler: str = ""
     most_iterations: int = 100_000
     residual: str = RELATIVE
@@ -83,7 +82,7 @@ class ApplicationRow:
     def golden(self) -> str:
         return self.variants[0]["name"]
 
-    def variant(self, name: str) -> JsonObject:
+    def variant(self, name: str) -> dict:
         for row in self.variants:
             if row["name"] == name:
                 return row
@@ -97,7 +96,7 @@ class ApplicationRow:
         return {each["name"]: each["values"][0] for each in self.variant(name)["parameters"]}
 
 
-def told(*words: str) -> JsonObject:
+def told(*words: str) -> dict:
     """Output of the program about its applications."""
     command = [program(PROGRAM), *words]
     try:
@@ -211,13 +210,13 @@ def candidates(application: ApplicationRow, wanted: str, settings: dict[str, str
     return found
 
 
-def takes(application: ApplicationRow, name: str, rows: JsonObject) -> str:
+def takes(application: ApplicationRow, name: str, rows: dict) -> str:
     """The advice where a variant does not take a parameter."""
     known = sorted({*rows, *(option["name"] for option in application.options)})
     return f"it takes {', '.join(known)}" if known else "leave it out"
 
 
-def check_range(row: JsonObject, value: int) -> None:
+def check_range(row: dict, value: int) -> None:
     if not row["min"] <= value <= row["max"]:
         raise wrong_value(f"{row['name']} must be {row['min']} to {row['max']}", value)
 
@@ -235,7 +234,7 @@ def every_candidate(
     """The candidates with all combinations of the values that tuning tries on so many ranks; a parameter that is set
     keeps its value."""
 
-    def values_of(row: JsonObject) -> list[int]:
+    def values_of(row: dict) -> list[int]:
         if row["name"] in settings:
             return [int(settings[row["name"]])]
         return row["values"][:1] if ranks == 1 and row.get("of_ranks") else row["values"]

@@ -16,7 +16,6 @@ from kumihimo.app.figures import key_of
 from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.network import node
 from kumihimo.text.errors import missing, wrong_value
-from kumihimo.text.json_types import JsonObject
 
 RUNS = 8  # as in the published comparison
 
@@ -45,10 +44,10 @@ def compare(
     check: bool = True,
     run: Callable[..., launches.AppRun] = launches.run,
     on_object: launches.OnObject = lambda found: None,
-) -> list[JsonObject]:
+) -> list[dict]:
     """One row a library and candidate. `on`: what each library runs on, by the name that the user gave it. `sample`:
     stop each run after so many iterations; such a run is not checked."""
-    results: dict[tuple, list[JsonObject]] = {}
+    results: dict[tuple, list[dict]] = {}
     names = list(on)
     for turn in range(runs):
         for i in range(len(names)):
@@ -61,7 +60,7 @@ def compare(
     return [row_of(name, on[name], results[key, name]) for key, name in ordered]
 
 
-def row_of(name: str, resources: Resources, runs: Sequence[JsonObject]) -> JsonObject:
+def row_of(name: str, resources: Resources, runs: Sequence[dict]) -> dict:
     first = runs[0]
     row = {
         "library": name,
@@ -83,12 +82,12 @@ def row_of(name: str, resources: Resources, runs: Sequence[JsonObject]) -> JsonO
     }
 
 
-def seconds_per_iteration(result: JsonObject) -> float:
+def seconds_per_iteration(result: dict) -> float:
     """Seconds of an iteration; for a run without iterations, such as an assembly, its time."""
     return result["seconds"] / max(1, result["iterations"])
 
 
-def statistics(times: Sequence[float]) -> JsonObject:
+def statistics(times: Sequence[float]) -> dict:
     """As published: least, most, mean and standard deviation of the sample; the median with its 95 % interval, which
     needs 6 runs. Of one run there is no deviation."""
     summary = node.statistics(list(times))

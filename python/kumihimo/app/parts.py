@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kumihimo.text.json_types import JsonObject
 
-
-def comparison(rows: Sequence[JsonObject]) -> JsonObject | None:
+def comparison(rows: Sequence[dict]) -> dict | None:
     """A table of `tables` (docs/applications.md): of all variants that time the same parts as the first that has
     published figures. Times of processors are those of one core: of threads and ranks they are added up."""
     timed = [row for row in rows if row.get("parts") and row["right"] is not False]
@@ -33,7 +31,7 @@ def comparison(rows: Sequence[JsonObject]) -> JsonObject | None:
     }
 
 
-def is_beside(row: JsonObject, base: JsonObject) -> bool:
+def is_beside(row: dict, base: dict) -> bool:
     return row["variant"] != base["variant"] and (row["ranks"], row["threads"]) == (base["ranks"], base["threads"])
 
 

@@ -21,7 +21,6 @@ from kumihimo.processes import mpi
 from kumihimo.run.wisdom_reading import usual_path
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, wrong_value
-from kumihimo.text.json_types import JsonObject
 from kumihimo.text.odd_bytes import to_json
 
 SUBJECT = "applications"
@@ -59,7 +58,7 @@ def threads_of(resources: Resources) -> int:
     return resources.threads or max(1, len(os.sched_getaffinity(0)) // resources.ranks)
 
 
-def key_of(problem: AppProblem, resources: Resources) -> JsonObject:
+def key_of(problem: AppProblem, resources: Resources) -> dict:
     """A file that replaces the size is part of the class of sizes, and no option: its path may be written in several
     ways."""
     files_of = {row["name"] for row in problem.application.options if row.get("replaces_size")}
@@ -85,12 +84,12 @@ def library_of(installation: mpi.Installation | None) -> str | None:
     return f"{installation.family} {installation.version}".strip() + f", {installation.library.resolve()}"
 
 
-def this_machine() -> JsonObject:
+def this_machine() -> dict:
     machine = _plan.this_machine()
     return {"processor": machine.processor, "processors": machine.processors}
 
 
-def extendable(where: Path) -> JsonObject | None:
+def extendable(where: Path) -> dict | None:
     """A file that can be extended; None: there is none. BadInput: it is damaged, of another version or of another
     machine; nothing is written over."""
     try:
@@ -103,7 +102,7 @@ def extendable(where: Path) -> JsonObject | None:
     return file
 
 
-def read(where: Path) -> list[JsonObject]:
+def read(where: Path) -> list[dict]:
     """The choices of a file; none where there is none for this machine or it cannot be read."""
     try:
         file = extendable(where)
@@ -112,7 +111,7 @@ def read(where: Path) -> list[JsonObject]:
     return [choice for choice in (file or {}).get("choices", []) if all(name in choice for name in KEY)]
 
 
-def choice_for(problem: AppProblem, resources: Resources, where: Path | None = None) -> JsonObject | None:
+def choice_for(problem: AppProblem, resources: Resources, where: Path | None = None) -> dict | None:
     """The choice of this case, if it was made for the golden copy that is built, and its variant is built, too."""
     key = key_of(problem, resources)
     for choice in read(where or path()):
@@ -140,7 +139,7 @@ def known_candidates(problem: AppProblem, resources: Resources, where: Path | No
     return list(dict.fromkeys(map(candidate_of, alike)))
 
 
-def is_known(choice: JsonObject, application: ApplicationRow) -> bool:
+def is_known(choice: dict, application: ApplicationRow) -> bool:
     """Whether the application has this variant with these parameters."""
     variant = next((row for row in application.variants if row["name"] == choice.get("variant")), None)
     parameters = choice.get("parameters")
@@ -160,7 +159,7 @@ def check_writable(where: Path | None = None) -> None:
     extendable(where)
 
 
-def keep(choice: JsonObject, where: Path | None = None) -> Path:
+def keep(choice: dict, where: Path | None = None) -> Path:
     """In place of an earlier choice of the same case, also one for another golden copy. It takes a lock, so that
     searches at the same time lose no choice."""
     where = where or path()
@@ -177,5 +176,5 @@ def keep(choice: JsonObject, where: Path | None = None) -> Path:
     return where
 
 
-def candidate_of(choice: JsonObject) -> AppCandidate:
+def candidate_of(choice: dict) -> AppCandidate:
     return AppCandidate(choice["variant"], tuple(sorted(choice["parameters"].items())))

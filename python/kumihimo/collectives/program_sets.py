@@ -15,7 +15,6 @@ from kumihimo.collectives.verification import check_ranks
 from kumihimo.network import placement
 from kumihimo.network.placement import Wanted
 from kumihimo.text.errors import BadInput, Failed, KumihimoError, wrong_value
-from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted
 
 
@@ -26,7 +25,7 @@ class Programs:
     sets: _programs.NamedPrograms
     space: _topology.RankSpace
 
-    def result(self) -> JsonObject:
+    def result(self) -> dict:
         """The members that all results have."""
         return {"programs": self.sets.name, "ranks": self.sets.ranks, "space": str(self.space)}
 

@@ -13,7 +13,6 @@ from kumihimo.collectives.proofs import CollectiveProof, PassedOver, ProofCovera
 from kumihimo.network import placement
 from kumihimo.network.placement import Wanted
 from kumihimo.text.errors import NotApplicable, did_you_mean, missing, not_applicable, wrong_value
-from kumihimo.text.json_types import JsonObject
 from kumihimo.text.sizes import parse_size
 
 MOST_RANKS = 2**20  # a check visits every rank
@@ -41,7 +40,7 @@ class ProofRequest:
     places: tuple[Ranks, ...] = SMALL
     counts: tuple[int | None, ...] = SMALL_COUNTS
     question: CollectiveArguments = field(default_factory=lambda: CollectiveArguments(""))
-    parameters: JsonObject = field(default_factory=dict)
+    parameters: dict = field(default_factory=dict)
     samples: int = 6
     seed: int = 1
     placement: Wanted | None = None  # of the ranks; None: block order
@@ -73,7 +72,7 @@ def request(
     collective: str | None,
     algorithm: str,
     ranks: Ranks | None,
-    parameters: JsonObject,
+    parameters: dict,
     samples: int,
     seed: int,
     placed: Wanted | None,

@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kumihimo.text.json_types import JsonObject
-
 
 @dataclass(frozen=True)
 class KernelCandidate:
@@ -15,7 +13,7 @@ class KernelCandidate:
     values: tuple[tuple[str, object], ...] = ()
 
     @property
-    def parameters(self) -> JsonObject:
+    def parameters(self) -> dict:
         return dict(self.values)
 
 

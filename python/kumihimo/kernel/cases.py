@@ -5,23 +5,18 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from random import Random
-from typing import Any, cast
 
 from kumihimo.kernel.compare import view_of
 
 RANDOM = "random"
 ZERO = 1e-30  # up to here a number of an output counts as not set
-SCALES = {  # by kind of case, and by format of the number
-    "zeros": {"d": 0.0, "f": 0.0},
-    "huge": {"d": 1e145, "f": 1e15},
-    "tiny": {"d": 1e-145, "f": 1e-15},
-}
+SCALES = {"zeros": 0.0, "huge": {"d": 1e145, "f": 1e15}, "tiny": {"d": 1e-145, "f": 1e-15}}
 
 
 def arguments(inputs: Callable[[int, int], tuple], size: int, seed: int, kind: str) -> list:
     made = inputs(size, seed)
-    values = list(made) if isinstance(made, (tuple, list)) else [made]
-    return values if kind == RANDOM else [edge_of(value, kind) for value in values]
+    made = list(made) if isinstance(made, (tuple, list)) else [made]
+    return made if kind == RANDOM else [edge_of(value, kind) for value in made]
 
 
 def filled(output: object, seed: int) -> object:
@@ -39,27 +34,26 @@ def filled(output: object, seed: int) -> object:
     return changed
 
 
-def cells_of(array: object, formats: str) -> memoryview[Any] | None:
+def cells_of(array: object, formats: str) -> memoryview | None:
     """The elements of an array in the order of C; None if it is none of these formats, or cannot be written."""
-    view: memoryview[Any] | None = view_of(array)
+    view = view_of(array)
     if view is None or not view.c_contiguous or view.readonly or not view.nbytes or view.format not in {*formats}:
         return None
-    plain: Any = view.cast("B")  # whose types know no format that is not written out
-    return cast("memoryview[Any]", plain.cast(view.format))
+    return view.cast("B").cast(view.format)
 
 
 def edge_of(value: object, kind: str) -> object:
     """Floats all zero, huge or tiny; other values stay, as they may be indices."""
     scale = SCALES[kind]
     if isinstance(value, float):
-        return value * scale["d"]
+        return value * (scale if kind == "zeros" else scale["d"])
     if isinstance(value, list) and value and all(isinstance(each, float) for each in value):
         return [edge_of(each, kind) for each in value]
     changed = copy.deepcopy(value)
     numbers = cells_of(changed, "df")
     if numbers is None:
         return value
-    factor = scale[numbers.format]
+    factor = scale if kind == "zeros" else scale[numbers.format]
     for place, number in enumerate(numbers):
         numbers[place] = number * factor
     return changed

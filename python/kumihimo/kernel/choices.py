@@ -9,7 +9,6 @@ from pathlib import Path
 from kumihimo.kernel import identity
 from kumihimo.text.documents import read_json
 from kumihimo.text.errors import KumihimoError, failed
-from kumihimo.text.json_types import JsonObject
 
 VERSION = 1
 GOLDEN = "golden"
@@ -35,7 +34,7 @@ def objects() -> Path:
     return folder() / "objects"
 
 
-def read(kernel: str) -> list[JsonObject]:
+def read(kernel: str) -> list[dict]:
     """All choices of the file; none where there is no file or a damaged one: the golden copy needs no wisdom."""
     damage = (OSError, ValueError, KeyError, TypeError, AttributeError)
     with contextlib.suppress(KumihimoError, *damage):
@@ -45,13 +44,13 @@ def read(kernel: str) -> list[JsonObject]:
     return []
 
 
-def fitting(choices: list[JsonObject], golden: str, compiler: str, language: str) -> list[JsonObject]:
+def fitting(choices: list[dict], golden: str, compiler: str, language: str) -> list[dict]:
     """Choices of this machine, compiler and golden copy, without damaged ones."""
     key = key_of(golden, compiler, language)
     return [each for each in choices if all(each.get(n) == value for n, value in key.items()) and is_whole(each)]
 
 
-def is_whole(choice: JsonObject) -> bool:
+def is_whole(choice: dict) -> bool:
     """Whether each field has its type, and the object is the name of a file beside the wisdom."""
     sizes = [choice.get(name, 1) for name in ("from_size", "to_size", "multiple")]
     if any(type(size) is not int or size < 0 for size in sizes) or sizes[2] < 1:
@@ -64,12 +63,12 @@ def is_whole(choice: JsonObject) -> bool:
     return isinstance(kept, str) and "\0" not in kept and kept == Path(kept).name
 
 
-def key_of(golden: str, compiler: str, language: str, machine: JsonObject | None = None) -> JsonObject:
+def key_of(golden: str, compiler: str, language: str, machine: dict | None = None) -> dict:
     machine = machine or identity.this_machine()
     return {"golden": golden, "language": language, "compiler": compiler, "machine": machine}
 
 
-def is_for(choice: JsonObject, size: int) -> bool:
+def is_for(choice: dict, size: int) -> bool:
     """Whether a call of this size is in the range of the choice and has the properties that the hint promised."""
     if not choice.get("from_size", 0) <= size <= choice.get("to_size", size):
         return False

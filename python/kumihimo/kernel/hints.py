@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from math import lcm
 
 from kumihimo.text.errors import did_you_mean, wrong_value
-from kumihimo.text.json_types import JsonObject
 
 TRANSFORMATIONS = ("unroll", "align", "simd")
 MOST_TRIPS = 2**62
@@ -56,7 +55,7 @@ class KernelHints:
             size = size * 2 if self.power_of_two else size + self.multiple
         return found
 
-    def conditions(self) -> JsonObject:
+    def conditions(self) -> dict:
         """Conditions of a choice in a wisdom file: a call without them runs the golden copy."""
         given = {"multiple": self.multiple if self.multiple > 1 else None, "odd": self.odd or None}
         given["power_of_two"] = self.power_of_two
@@ -65,7 +64,7 @@ class KernelHints:
 
 def parse(text: str) -> KernelHints:
     without_separators = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
-    found: JsonObject = {"multiple": 1, "transformations": (), "fixed": {}}
+    found: dict = {"multiple": 1, "transformations": (), "fixed": {}}
     for clause in re.split(r"[,;]|\band\b", without_separators):
         words = " ".join(clause.lower().split())
         if words:
@@ -76,7 +75,7 @@ def parse(text: str) -> KernelHints:
     return hints
 
 
-def read(words: str, found: JsonObject) -> None:
+def read(words: str, found: dict) -> None:
     if words in ("precious", "odd", "tune"):
         found[words] = True
     elif words == "even":

@@ -9,7 +9,6 @@ from kumihimo import _mapping, _placement, _predict, _traffic
 from kumihimo.mapping.request import PlaceRequest
 from kumihimo.network import placement
 from kumihimo.text.errors import KumihimoError
-from kumihimo.text.json_types import JsonObject
 
 MOST_PREDICTED = 4096  # ranks: the flow model takes seconds beyond
 
@@ -27,7 +26,7 @@ class HasMeasures(Protocol):
     def off_node_bytes(self) -> float: ...
 
 
-def measures(of: HasMeasures) -> JsonObject:
+def measures(of: HasMeasures) -> dict:
     return {
         "average_hops": of.average_hops,
         "hop_bytes": of.hop_bytes,
@@ -36,11 +35,11 @@ def measures(of: HasMeasures) -> JsonObject:
     }
 
 
-def candidate(of: _mapping.Candidate) -> JsonObject:
+def candidate(of: _mapping.Candidate) -> dict:
     return {"name": of.name, **measures(of), "seconds": of.seconds, "within_cap": of.within_cap}
 
 
-def about(request: PlaceRequest) -> JsonObject:
+def about(request: PlaceRequest) -> dict:
     """Members about the request."""
     traffic, job = request.source.traffic, request.network.job
     return {
@@ -58,18 +57,18 @@ def about(request: PlaceRequest) -> JsonObject:
     }
 
 
-def placed(chosen: _placement.Placement) -> JsonObject:
+def placed(chosen: _placement.Placement) -> dict:
     return {"node_of_rank": chosen.node_of_rank, "slot_of_rank": chosen.slot_of_rank}
 
 
-def usual_of(request: PlaceRequest) -> JsonObject:
+def usual_of(request: PlaceRequest) -> dict:
     """The placement without any map."""
     usual = request.usual()
     of = _mapping.measure(request.source.traffic, request.network.job, usual.placement)
     return {"name": usual.name, **measures(of), "seconds": None, "within_cap": True}
 
 
-def of_search(request: PlaceRequest, found: _mapping.Mapping) -> JsonObject:
+def of_search(request: PlaceRequest, found: _mapping.Mapping) -> dict:
     chosen = found.candidates[found.chosen]
     before = usual_of(request)
     return {
@@ -117,7 +116,7 @@ def is_same_grid(given: list[int], found: list[int]) -> bool:
     )
 
 
-def of_evaluation(request: PlaceRequest, given: placement.Placed) -> JsonObject:
+def of_evaluation(request: PlaceRequest, given: placement.Placed) -> dict:
     of = _mapping.measure(request.source.traffic, request.network.job, given.placement)
     return {
         **about(request),
@@ -129,7 +128,7 @@ def of_evaluation(request: PlaceRequest, given: placement.Placed) -> JsonObject:
     }
 
 
-def predicted(request: PlaceRequest, chosen: _placement.Placement) -> JsonObject | None:
+def predicted(request: PlaceRequest, chosen: _placement.Placement) -> dict | None:
     """The time of one exchange of all traffic by the flow model, before and after; None: not on this network, or too
     many ranks."""
     if not request.network.is_described or request.source.traffic.ranks > MOST_PREDICTED:

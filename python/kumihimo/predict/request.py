@@ -21,7 +21,6 @@ from kumihimo.predict.prediction import Prediction, Setting
 from kumihimo.predict.subjects import Subject
 from kumihimo.processes import allocation
 from kumihimo.text.errors import NotApplicable, missing, wrong_value
-from kumihimo.text.json_types import JsonObject
 
 OF_PROGRAMS = ("machine", "software", "box", "dead", "routing", "model")  # beside what models heed
 OF_MACHINE = ("software", "box", "dead", "routing", "given", "order", "placement", "no_simd")
@@ -54,7 +53,7 @@ class SimulationRequest(ABC):
     type_: str = "float64"
     operation: str = "sum"
     root: int = 0
-    parameters: Optional[JsonObject] = None
+    parameters: Optional[dict] = None
     counts: Optional[str] = None
     neighbours: Optional[str] = None
     without: Optional[list[str]] = None
@@ -207,8 +206,8 @@ class SimulationOutcome:
     """Prediction and JSON result of each case, or the reason why there is none."""
 
     predictions: list[Prediction]
-    results: list[JsonObject]
-    passed_over: list[JsonObject]
+    results: list[dict]
+    passed_over: list[dict]
 
 
 def predict_all(

@@ -9,7 +9,6 @@ from math import inf, isqrt
 
 from kumihimo import _plan
 from kumihimo.text.errors import BadInput, NotApplicable, not_applicable, wrong_value
-from kumihimo.text.json_types import JsonObject
 from kumihimo.text.ranges import FARTHEST, ranges
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.wisdom import rounded
@@ -77,7 +76,7 @@ def name_of(key: Key) -> str:
     return " ".join(value for _, value in key)
 
 
-def candidate_text(candidate: JsonObject) -> str:
+def candidate_text(candidate: dict) -> str:
     """ "streaming", "streaming prefetch=4096"; parameters at 0, as "none", are left out."""
     given = [f"{name}={value}" for name, value in candidate["parameters"].items() if value]
     return " ".join([candidate["variant"], *given])
@@ -89,7 +88,7 @@ def decisions(
     clock: BudgetClock,
     decide: Callable[[Key, int, float], str],
     step: Callable[[str], None] = lambda what: None,
-) -> Iterator[tuple[Key, int, JsonObject]]:
+) -> Iterator[tuple[Key, int, dict]]:
     """Decision for each key and size that fits into the time. For a key that this machine cannot measure it is
     {"not_applicable": reason}; those that there is no time for are left out.
     """
@@ -109,14 +108,14 @@ def decisions(
             yield key, size, {"not_applicable": str(reason)}
 
 
-def with_bound_that_holds(decision: JsonObject) -> JsonObject:
+def with_bound_that_holds(decision: dict) -> dict:
     """Without the time of reading the operands where a variant takes less: with operands in a cache it is no bound."""
     if any(row.get("seconds", inf) < decision["bound_seconds"] for row in decision["tried"]):
         del decision["bound_seconds"]
     return decision
 
 
-def choices_of(key: Key, measured: Sequence[tuple[int, JsonObject]]) -> list[JsonObject]:
+def choices_of(key: Key, measured: Sequence[tuple[int, dict]]) -> list[dict]:
     """Rows of wisdom: each range with what was measured in it."""
     points = sorted(measured, key=lambda point: point[0])
     if not points:
@@ -139,7 +138,7 @@ def first_byte(size: int) -> int:
     return size // FARTHEST if size > FARTHEST**3 else 0
 
 
-def figures_of(size: int, decision: JsonObject) -> JsonObject:
+def figures_of(size: int, decision: dict) -> dict:
     """Figures of the chosen variant beside the golden copy, what runs untuned, and the bound."""
     chosen = row_of(decision, decision["chosen"])
     plain = decision["tried"][0]
@@ -155,15 +154,15 @@ def figures_of(size: int, decision: JsonObject) -> JsonObject:
     )
 
 
-def row_of(decision: JsonObject, candidate: JsonObject) -> JsonObject:
+def row_of(decision: dict, candidate: dict) -> dict:
     return next(row for row in decision["tried"] if is_row_of(row, candidate))
 
 
-def is_row_of(row: JsonObject, candidate: JsonObject) -> bool:
+def is_row_of(row: dict, candidate: dict) -> bool:
     return all(row[name] == candidate[name] for name in candidate)
 
 
-def refused(measured: Sequence[tuple[Key, int, JsonObject]]) -> list[str]:
+def refused(measured: Sequence[tuple[Key, int, dict]]) -> list[str]:
     """Variants that are wrong, each with the input."""
     found = [
         f"{name_of(key)}: {candidate_text(row)}: {row['refused']}"
@@ -174,7 +173,7 @@ def refused(measured: Sequence[tuple[Key, int, JsonObject]]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def reason(decision: JsonObject) -> str:
+def reason(decision: dict) -> str:
     """Why the variant was chosen, in a few words."""
     chosen, untuned = decision["chosen"], decision["untuned"]
     if chosen != untuned:

@@ -1,4 +1,4 @@
-// The meaning of each collective: one row of collectives.def, from which everything else follows.
+// What a collective means: one row of collectives.def each, from which everything else follows.
 #pragma once
 
 #include <array>
@@ -55,7 +55,7 @@ struct CollectiveRow {
   constexpr bool gives_all_the_same() const {
     return !sends_to_each() && output.part != Part::block && !of_prefixes() && !of_neighbours();
   }
-  // A broadcast has one buffer for input and output, always. MPI has no in-place form of neighbourhood collectives.
+  // Of a broadcast input and output are one memory, always; among neighbours MPI has no form in place.
   constexpr bool has_one_buffer() const { return is_vector() && !reduces(); }
   constexpr bool may_be_in_place() const { return moves_data() && !has_one_buffer() && !of_neighbours(); }
   // Where in place the result lies in the root's input, rather than the input in the output.

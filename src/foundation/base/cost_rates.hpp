@@ -5,7 +5,7 @@ namespace kumihimo {
 
 struct CostRates {
   double alpha = 0, beta = 0, gamma = 0; // seconds: of a message without its bytes, of a byte, to reduce one
-  // The network's own engine: seconds of a call without its stages and of one of log2(P) stages, bytes of a call.
+  // Of the network's own engine: seconds of a call without its stages and of one of log2(P) stages, bytes of a call.
   double engine_base = 0, engine_stage = 0, engine_bytes = 0;
 };
 

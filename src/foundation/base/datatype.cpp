@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, datatype_count> datatype_names = {
     "int32_int32", "int64_int32", "float32_int32", "float64_int32", "float32_float32", "float64_float64"};
 constexpr std::array<std::string_view, operation_count> operation_names = {
     "sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "user", "minloc", "maxloc"};
-// Users can name single numbers and the operations on them.
+// What people name: single numbers and the operations on them.
 constexpr std::size_t named_datatypes = static_cast<std::size_t>(DataType::opaque) + 1;
 constexpr std::size_t named_operations = static_cast<std::size_t>(Operation::user) + 1;
 

@@ -40,7 +40,7 @@ enum class Operation : std::uint8_t { sum, prod, min, max, land, lor, lxor, band
 
 inline constexpr int datatype_count = 18;
 inline constexpr int operation_count = 13;
-// Types of single numbers, which commands offer.
+// Those of single numbers, which commands offer.
 inline constexpr std::array builtin_datatypes = {DataType::int8,    DataType::uint8,  DataType::int16, DataType::uint16,
                                                  DataType::int32,   DataType::uint32, DataType::int64, DataType::uint64,
                                                  DataType::float32, DataType::float64};
@@ -52,7 +52,7 @@ inline constexpr std::array pair_datatypes = {
     DataType::int16_int32,   DataType::int32_int32,     DataType::int64_int32,    DataType::float32_int32,
     DataType::float64_int32, DataType::float32_float32, DataType::float64_float64};
 
-// Properties that a reduction may rely on. `associative_in_bits` false: another order gives other bits.
+// What a reduction may rely on. `associative_in_bits` false means that another order gives other bits.
 struct Algebra {
   bool commutative = false;
   bool associative_in_bits = false;

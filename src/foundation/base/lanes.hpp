@@ -21,7 +21,7 @@ struct VectorOf {
 template <class T, int count>
 using Lanes = typename VectorOf<T, count>::type;
 
-// Loads a vector from an address of any alignment. A single number is a vector of length one.
+// Of any alignment. A number alone is a vector of one.
 template <class V, class T>
 KUMIHIMO_INLINE void load_into(V& to, const T* from) {
   std::memcpy(&to, from, sizeof to);

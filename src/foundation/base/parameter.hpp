@@ -1,5 +1,5 @@
-// Parameters of algorithms and kernel variants, each declared once. Algorithms of collectives and variants of kernels
-// name a declaration in their rows, with a default of their own. Parsing, checks, help and tuning are made from it.
+// What a way to compute something may be asked for, declared once: algorithms of collectives and variants of kernels
+// name a declaration in their rows, each with its own default. Reading, checks, help and tuning are made from it.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,7 +19,7 @@ namespace kumihimo {
 
 struct Parameter {
   std::string_view name, meaning;
-  // A number:
+  // Of a number.
   std::string_view symbol = {};
   std::int64_t min = 1, max = std::numeric_limits<std::int64_t>::max();
   std::array<std::int64_t, 3> tuning_values = {}; // beside the default; 0: no more

@@ -43,7 +43,7 @@ inline Error make(Error::Kind kind, std::string problem, std::string advice) {
   if (error_observer) error_observer(error);
   return error;
 }
-// An error shows the beginning of a value longer than `most_of_a_value` bytes, up to a whole UTF-8 character.
+// Of a longer value than `most_of_a_value` bytes an error shows the beginning, up to a whole UTF-8 character.
 inline constexpr std::size_t most_of_a_value = 200;
 
 inline std::string shown(const std::string& value) {

@@ -1,5 +1,5 @@
-// The state that the future of an iteration depends on, as a list of named parts in memory. One list both saves and
-// loads, so that the two cannot differ.
+// What the future of an iteration depends on, as a list of named parts in memory. One list both saves and loads, so
+// that the two cannot differ.
 //
 //   list.number("iterations", iterations).array("r", std::span(r)).vector("history", history);
 //
@@ -56,7 +56,7 @@ class StateList {
     static_assert(std::is_trivially_copyable_v<T>);
     return add({std::move(name), std::as_writable_bytes(values)});
   }
-  // A vector whose length is part of the state.
+  // Of a length that is part of the state.
   template <class T>
   StateList& vector(std::string name, std::vector<T>& values) {
     static_assert(std::is_trivially_copyable_v<T>);

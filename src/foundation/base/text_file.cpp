@@ -42,7 +42,7 @@ std::error_code read_to_end(int file, std::int64_t most_bytes, std::string& text
   return {};
 }
 
-// Name of the compression of a text; empty for a text that is not compressed.
+// What tells a compressed text from one of an unknown format.
 std::string_view compression_of(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> beginnings{
       {{"\x1f\x8b", "gzip"}, {"BZh", "bzip2"}, {"\xfd\x37zXZ", "xz"}, {"\x28\xb5\x2f\xfd", "zstd"}}};

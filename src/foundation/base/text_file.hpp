@@ -9,7 +9,7 @@
 
 namespace kumihimo {
 
-// The kind of file that is expected; errors name it.
+// What a file should be, for the error.
 struct TextFileRule {
   std::string_view what;   // "the machine file"
   std::int64_t most_bytes; // a longer file is something else

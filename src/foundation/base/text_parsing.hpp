@@ -76,7 +76,7 @@ inline std::string_view trimmed(std::string_view text, std::string_view gaps = "
   return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(gaps) - first + 1);
 }
 
-// The words between gaps. Each character of `gaps` separates words.
+// What stands between gaps, which are any of these characters.
 inline std::vector<std::string_view> words_of(std::string_view text, std::string_view gaps = " \t\r") {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; (at = text.find_first_not_of(gaps, at)) != std::string_view::npos;) {

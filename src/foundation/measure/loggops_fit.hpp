@@ -12,7 +12,7 @@
 
 namespace kumihimo::measure {
 
-// Times of trains of messages of one size, in seconds.
+// Of one size; seconds.
 struct Trains {
   std::int64_t bytes = 1;
   double one = 0;    // PRTT(1, 0, s)

@@ -1,4 +1,4 @@
-// The cost of a stretch of work for this process: processor time, and how often the process was preempted.
+// What a stretch of work costs this process: time on a processor, and how often it was taken off one.
 #pragma once
 
 #include <cstdint>

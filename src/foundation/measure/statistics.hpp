@@ -44,7 +44,7 @@ QuantileRanks quantile_ranks(std::int64_t n, double probability);
 // 73 samples on. Samples in ascending order, at least one.
 Interval quantile_interval(std::span<const double> sorted, double probability);
 
-// Summary of a set of samples. No sample is removed: outliers (Tukey: beyond 1.5 interquartile ranges from the
+// What is reported of a set of samples. Nothing is removed: outliers (Tukey: beyond 1.5 interquartile ranges from the
 // quartiles) are counted and kept.
 struct Summary {
   std::int64_t samples = 0;
@@ -59,7 +59,7 @@ struct Summary {
 // At least one sample, all finite, in any order. O(n log n).
 Summary summarise(std::span<const double> samples);
 
-// `values`: positive, at least one.
+// Of positive values, at least one.
 double geometric_mean(std::span<const double> values);
 
 // Comparison of two implementations over several launches. Within a launch both alternate in the same processes, so

@@ -16,8 +16,7 @@ struct Fingerprint {
   std::string text() const; // for people
 };
 
-// Fingerprint of the machine that this process runs on. Its rules are those of kumihimo/kernel/machine.hpp, which
-// kernels of users share.
+// Of the machine that this process runs on, by the rules of kumihimo/kernel/machine.hpp, which kernels of users share.
 Fingerprint this_machine();
 
 // Name of the user's wisdom file for this machine and `subject`: the first line of the MPI library's version for

@@ -41,7 +41,7 @@ class Tuner {
   Result<Decision> decide(const Key& key, std::int64_t size, const TuningEffort& effort = {});
 
  private:
-  // The result of check(), which is called once for each key and candidate.
+  // What check() says, asked once for each key and candidate.
   const std::string& fault(const Key& key, const Candidate& candidate);
 
   const Problem& problem_;

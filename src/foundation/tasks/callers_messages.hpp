@@ -17,8 +17,8 @@ class CallersMessages {
   // Both outlive it.
   CallersMessages(RecordedTasks& tasks, TaskMessages& messages) : tasks_(tasks), messages_(messages) {}
 
-  // Called by any thread once the task may send or receive its message. The caller's thread calls `ended` when the
-  // message has been moved, or when the run has failed.
+  // By any thread: what the message waits for has ended. The caller's thread calls `ended` when it has come, or the run
+  // has failed.
   void put(TaskId task, std::function<void()> ended);
   // Runs the threads apart, a team of so many, and polls until `run` returns. Throws what it throws.
   void poll_beside(int threads, const std::function<void()>& run);

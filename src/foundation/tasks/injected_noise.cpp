@@ -8,7 +8,7 @@
 namespace kumihimo::tasks {
 namespace {
 
-// Nanoseconds; nothing if the text is not a time such as 30ms.
+// Of nanoseconds; none: another form.
 std::optional<std::int64_t> time_in(std::string_view text) {
   constexpr std::pair<std::string_view, double> units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
   constexpr double most = 1e15;

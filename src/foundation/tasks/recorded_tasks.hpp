@@ -1,4 +1,4 @@
-// Common to all schedules: run a task and log it; a failure ends the run.
+// What all schedules share: a task is run, logged, and its failure ends the run.
 #pragma once
 
 #include "measure/clock.hpp"
@@ -23,7 +23,7 @@ class RecordedTasks {
 
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
 
-  // May be called by any thread. Does nothing after a failure.
+  // By any thread; nothing after a failure.
   void run(TaskId task, int thread) {
     if (has_failed()) return;
     TaskEvent event{.task = task, .thread = thread, .begin = measure::now_ns() - start_};
@@ -34,13 +34,13 @@ class RecordedTasks {
     });
   }
 
-  // Only the caller of the run calls these two.
+  // By the caller of the run.
   void message_began(TaskId task) { began_[task] = measure::now_ns() - start_; }
   void message_ended(TaskId task) {
     messages_.push_back({.task = task, .thread = no_thread, .begin = began_[task], .end = measure::now_ns() - start_});
   }
 
-  // An exception of `work` must not leave a thread: it ends the run, and log() throws it.
+  // What it throws, which may not leave a thread, ends the run, and log() throws it.
   template <class Work>
   void rethrown_later(Work&& work) {
     try {
@@ -61,7 +61,7 @@ class RecordedTasks {
     has_failed_.store(true, std::memory_order_release);
   }
 
-  // The caller of the run calls this after all threads have ended.
+  // By the caller, after all threads.
   Result<TaskLog> log(const TaskGraph& graph) {
     if (thrown_) std::rethrow_exception(thrown_);
     if (error_) return *error_;

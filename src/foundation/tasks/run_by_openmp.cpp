@@ -11,7 +11,7 @@ namespace {
 // the tasks that other messages wait for.
 constexpr TaskId most_of_thread = 64;
 
-// One thread of a team calls this.
+// By one thread of a team.
 void make_tasks(const TaskGraph& graph, const CriticalPaths& paths, RecordedTasks& tasks, CallersMessages* messages) {
   const TaskId size = graph.size(), most = most_of_thread * omp_get_num_threads();
   std::vector<char> ended(static_cast<std::size_t>(size)); // only their addresses count

@@ -71,7 +71,7 @@ class MixedSchedule {
  private:
   bool is_over() const { return done_.load(std::memory_order_acquire) == graph_.size() || tasks_.has_failed(); }
 
-  // Thread 0 calls this. A message that ends makes the tasks ready that wait for it.
+  // By thread 0. What ends lets others begin.
   Status move(TaskMessages& messages) {
     ended_.clear();
     if (Status s = messages.poll(ended_); !s) return s;

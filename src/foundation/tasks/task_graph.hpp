@@ -35,7 +35,7 @@ class TaskGraph {
   std::vector<std::size_t> begin_ = {0}; // of each task's part of before_
 };
 
-// Values that a schedule needs beside the graph. O(tasks + dependences), and a sort.
+// What a schedule needs of a graph beside it. O(tasks + dependences), and a sort.
 struct CriticalPaths {
   explicit CriticalPaths(const TaskGraph& graph);
   std::span<const TaskId> after(TaskId id) const; // the tasks that wait for it

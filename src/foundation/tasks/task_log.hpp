@@ -1,4 +1,4 @@
-// Log of a run of a task graph: which thread ran which task, when, and what each thread waited for.
+// What happened in a run of a graph of tasks: who ran what, when, and what each thread waited for.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,8 +14,8 @@ struct TaskEvent {
   TaskId task = no_task;
   std::int32_t thread = 0; // no_thread: a message, which began when it could be sent or received
   std::int64_t begin = 0, end = 0;
-  // Set by add_waits(). How long the thread had nothing to do before this task, and the task whose end made this one
-  // ready meanwhile; no_task: this one was ready before.
+  // Of add_waits(). How long the thread had nothing to do before this task, and the task whose end made this one ready
+  // meanwhile; no_task: it was ready before.
   std::int64_t idle = 0;
   TaskId waited_for = no_task;
 };

@@ -1,4 +1,4 @@
-// The work of each task of a graph.
+// What a task of a graph does.
 #pragma once
 
 #include "base/result.hpp"

@@ -1,4 +1,4 @@
-// Reads the host's processors from hwloc. No other file uses hwloc.
+// What hwloc says of the host; the only file that knows hwloc.
 
 #include "machine/discovery.hpp"
 

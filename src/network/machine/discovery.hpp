@@ -15,7 +15,7 @@ struct Host {
   Bytes memory;
   std::optional<Bytes> last_level_cache; // one of them; none where the system does not say
   std::optional<Bytes> core_cache;       // the largest that serves one core
-  // Levels of cores, outermost first: packages, NUMA nodes, shared caches.
+  // Of cores, outermost first: packages, NUMA nodes, shared caches.
   std::vector<Level> levels;
   // Left out:
   std::vector<Level> not_nested; // they do not divide the level around them, or not all of it
@@ -35,7 +35,7 @@ std::optional<NodePart::Kind> node_part_of(std::string_view name); // "numa"
 // A processing unit outside every core stands for a core: some systems list no cores. Pure.
 Host host_of(std::string processor, Bytes memory, std::span<const NodePart> parts);
 
-// The whole machine as far as this process may use it. Errors: hwloc cannot read the system.
+// Of the whole machine as far as this process may use it. Errors: hwloc cannot read the system.
 Result<Host> discover_host();
 
 // Figures taken on this host by a calibration run; `method` says how, and becomes the numbers' source.

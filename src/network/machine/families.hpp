@@ -10,7 +10,7 @@
 
 namespace kumihimo {
 
-// The keys of a machine file that describe its topology.
+// What a machine file says of its topology, by key.
 class TopologyDescription {
  public:
   using Value = std::variant<std::int64_t, std::vector<std::int32_t>, std::string, std::vector<std::string>>;

@@ -110,7 +110,7 @@ void find_levels(const HostNode& node, Host& host) {
   }
 }
 
-// Other groups of cores, which would be lost without a word.
+// What else joins some of the cores and would be lost without a word.
 void find_unnamed(const HostNode& node, Host& host) {
   for (const Kind kind : {Kind::die, Kind::group})
     for (const std::int32_t size : sizes_of(node.cores_by_part(kind))) {

@@ -1,4 +1,4 @@
-// Declarations that only the files of this layer share.
+// What the machine's own files share.
 #pragma once
 
 #include "machine/machine.hpp"

@@ -1,5 +1,5 @@
-// The part of a machine that a job has: nodes with the network between them, and slots for its ranks on each. A part of
-// a machine is itself a machine (Machine::with_shape, with_box, without); a job adds how many ranks each node has.
+// What a job has of a machine: nodes with the network between them, and slots for its ranks on each. A part of a
+// machine is itself a machine (Machine::with_shape, with_box, without); a job adds how many ranks each node has.
 #pragma once
 
 #include "machine/machine.hpp"
@@ -22,12 +22,11 @@ struct Job {
   // than 2^31-1 ranks.
   static Result<Job> with_node_sizes(Machine machine, const std::vector<std::int32_t>& sizes);
 
-  // Knowledge of the ranks of a communicator about each other. In block order: the shape of the nodes, and the levels
-  // of nodes and cores. With a placement: as Placement::rank_space(). Levels of cores only if no two ranks share a
-  // core.
+  // What the ranks of a communicator see: in block order the shape and the levels of nodes and cores, in another one
+  // what Placement::rank_space says. Levels of cores only where no two ranks share a core.
   RankSpace rank_space() const;
   RankSpace rank_space(const Placement& placement) const;
-  // Levels of a single node's cores, by slots. None if there are more slots than cores.
+  // Of a single node's cores, by slots; none where there are more slots than cores.
   const std::vector<Level>& levels() const;
 
  private:

@@ -57,17 +57,16 @@ struct NetworkNumbers {
   // each direction by itself.
   std::optional<Quantity<BytesPerSecond>> exchange_bandwidth;
   std::optional<Quantity<Bytes>> exchange_bytes;
-  // For nodes that share the processors of one machine, which forward for all of them: total rate of all links. A byte
-  // counts once for each link that it crosses. None: no limit.
+  // Of nodes that share the processors of one machine, which forward for all of them: what the links carry together. A
+  // byte counts once for each link that it crosses. None: no limit.
   std::optional<Quantity<BytesPerSecond>> total_bandwidth;
   // Links whose rate a token bucket limits: an idle one passes so many bytes at once, and is busy for their time behind
   // them. None: bytes pass as they come.
   std::optional<Quantity<Bytes>> burst_bytes;
 };
 
-// Numbers of one level of a single node's cores. A number that is not given is that of the level around it. The
-// outermost level takes shared_memory_bandwidth and shared_memory_latency, which hold between ranks that share no
-// level.
+// Of a level of a single node's cores. What is not given is that of the level around it, and of the outermost one
+// shared_memory_bandwidth and shared_memory_latency, which hold between ranks that share no level.
 struct LevelNumbers {
   std::string name;                                  // "l3"
   std::string bandwidth_key, latency_key, link_key;  // "shared_memory_bandwidth_l3", ..., "link_bandwidth_l3"
@@ -89,7 +88,7 @@ struct NodeCopies {
   Quantity<Bytes> core_cache;          // the largest that is a core's own
   // One processor in one of the two copies of a message: their mean.
   Quantity<BytesPerSecond> copy_core, copy_last_level, copy_memory;
-  // Messages longer than a slot: one processor copies in while another copies out.
+  // What is longer than a slot, copied in by one processor while another copies it out.
   Quantity<BytesPerSecond> stream_core, stream_last_level, stream_memory;
   // A receiver that sums up instead of copying: result bytes of one processor, with SIMD.
   Quantity<BytesPerSecond> sum_core, sum_last_level, sum_memory;
@@ -163,8 +162,8 @@ struct SoftwareNumbers {
   // A put of a call that sums up is ready that much later: its bytes arrive in scratch, which a processor empties
   // before anything is passed on. Without sums ranks pass on what lies in the user's buffer. None: all puts alike.
   std::optional<Quantity<Seconds>> put_sum_latency;
-  // Latency of each phase after the first, in addition to put_setup: from the last put of a phase to the first of the
-  // next. None: put_setup alone.
+  // Of each phase after the first, beside put_setup: from the last put of the phase before to the first of the next.
+  // None: put_setup alone.
   std::optional<Quantity<Seconds>> put_turn_latency;
   // The segment of a pipelined algorithm grows with the square root of the length: sqrt(bytes x segment_scale), at most
   // segment_bytes, as the best segment of a pipeline does. None: segment_bytes whatever the length.
@@ -305,8 +304,7 @@ struct Machine {
   Result<Machine> with_routing(std::string_view routing) const;
   // The same numbers on a torus of its own, whatever the family: for pictures, and for the models' own tests.
   Machine as_torus(const Shape& wanted) const;
-  // The parts of its torus that a job cannot have because nodes or links are dead, for people. Empty if nothing is
-  // dead.
+  // What a job cannot have of its torus because parts are dead, for people; empty where nothing is.
   std::string losses() const;
   const Switched* switched() const;        // the topology where nodes hang on switches, else null
   Bytes segment_bytes(Bytes vector) const; // of a pipelined algorithm, see SoftwareNumbers::segment_scale
@@ -317,7 +315,7 @@ struct Machine {
   // Without numbers of their own. Errors: levels that do not nest in those before them, or have the name of one.
   Status set_levels(std::vector<Level> levels);
 
-  // Factor on the machine's rates: 1 unless the part is slow. O(slow parts).
+  // Of the machine's rates, 1 unless the part is slow. O(slow parts).
   double node_factor(NodeId node) const;
   double link_factor(LinkId link) const;
 };

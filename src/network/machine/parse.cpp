@@ -426,7 +426,7 @@ class MachineReader : TomlReader {
     value = written->get();
   }
 
-  // Checks that no unit can make: numbers that contradict each other.
+  // What no unit can tell: numbers that contradict each other.
   void check_numbers() {
     const auto& [network, node] = std::tie(machine_.network, machine_.node);
     if (machine_.family != Family::single_node) {

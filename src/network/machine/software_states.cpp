@@ -10,7 +10,7 @@
 namespace kumihimo {
 namespace {
 
-// Sections beside [software] whose numbers depend on software: the number of rails that a message takes, say.
+// What software decides beside [software]: how many rails a message takes, say.
 constexpr std::array<std::string_view, 6> sections_of_states = {"network", "node",    "copies",
                                                                 "loggops", "offload", "prediction_errors"};
 constexpr std::array<std::string_view, 5> words_of_states = {"library", "version", "transport", "rails", "settings"};

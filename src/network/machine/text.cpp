@@ -27,7 +27,7 @@ struct TextWriter {
 
 std::string cores_of(const Level& level) { return "cores a " + level.name; }
 
-// Width of the longest key of a machine's numbers. The keys that all machines have take 24.
+// Of the longest key of a machine's numbers; those that all machines have take 24.
 std::size_t width_of_keys(const Machine& machine) {
   std::size_t width = 24;
   for (const Level& level : machine.levels) width = std::max(width, cores_of(level).size());

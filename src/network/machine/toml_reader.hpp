@@ -1,4 +1,4 @@
-// Shared by the readers of the parts of a machine file: the name of the file, and the first error found.
+// What the readers of the parts of a machine file share: the name of the file, and the first error found.
 #pragma once
 
 #include "base/result.hpp"

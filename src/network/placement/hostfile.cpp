@@ -72,7 +72,7 @@ class LineReader {
     }
     return joined;
   }
-  // Whether it is an IPv6 address: "fe80::1".
+  // Of the sixth version of IP: "fe80::1".
   static bool is_address(std::string_view host) {
     return std::count(host.begin(), host.end(), ':') > 1 &&
            host.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;

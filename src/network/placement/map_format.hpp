@@ -30,7 +30,7 @@ struct MapFileContext {
 // The command line that starts PROGRAM by the file; empty for formats that no launcher reads.
 std::string launch_hint(MapFormat format, std::string_view file, std::int32_t ranks);
 
-// A warning about this placement in this format; mostly empty.
+// What the user should know of this placement in this format; mostly empty.
 std::string map_warning(MapFormat format, const Placement& placement);
 
 } // namespace kumihimo

@@ -14,10 +14,10 @@ class MapNodes {
  public:
   // Errors: no names; not one for each node; the same name twice.
   static Result<MapNodes> by_name(MapFormat format, const MapFileContext& context);
-  // Nodes by name, or as +nK: node K among the nodes of the job that have slots. Also read: numbers of nodes, and names
-  // with a user before them or a domain behind them.
+  // By name, or +nK: the node K among those of the job, which have slots. Read also are numbers of nodes, users before
+  // names, and domains behind them.
   static Result<MapNodes> of_rankfile(const MapFileContext& context);
-  // For a format without names of nodes.
+  // Of a format that names no nodes.
   static MapNodes of_numbers(const MapFileContext& context) { return MapNodes(context); }
 
   std::string text(NodeId node) const;
@@ -33,7 +33,7 @@ class MapNodes {
   std::map<std::string_view, NodeId> by_name_;
 };
 
-// Cores of each slot of the node, which has at least one slot.
+// Of each slot of the node, which has at least one.
 Result<std::int32_t> cores_per_slot(const MapFileContext& context, NodeId node);
 
 // Whether the nodes have the one to three axes of a file of virtual coordinates.

@@ -185,7 +185,7 @@ PlacesOfWalk walk_of(const WrittenOrder& order) {
   return order.name == "snake" ? places_of_snake : order.name == "hilbert" ? places_along_hilbert_curve : nullptr;
 }
 
-// The slots of an order, for at least as many ranks as the context has.
+// Of at least as many ranks as the context has.
 Result<std::vector<Slot>> slots_in_order(const WrittenOrder& order, const OrderContext& context) {
   if (const PlacesOfWalk walk = walk_of(order)) {
     const AxisOrder axes = TRY(axes_of(order, context));

@@ -41,7 +41,7 @@ Result<Placement> placement_in_order(std::string_view order, const Slots& slots,
 // rotations; every box that fills a node, if there is a grid and nodes are even. Without reflections of single axes and
 // without random orders. Several may stand for the same order.
 std::vector<std::string> names_of_orders(const OrderContext& context);
-// As names_of_orders(), but only the first of several names of the same order. Builds all of them.
+// Of names for the same order only the first one. Builds all of them.
 std::vector<std::string> simple_orders(const OrderContext& context);
 
 } // namespace kumihimo

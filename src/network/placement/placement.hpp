@@ -18,7 +18,7 @@ class Placement {
   static Placement block(const Slots& slots) { return block(slots, slots.size()); }
   // Errors, which name the rank: a slot that is not the job's; one that another rank has.
   static Result<Placement> make(Slots slots, std::span<const Slot> of_rank);
-  // Places ranks by the node of each: ranks take a node's slots in ascending order. Errors: as make().
+  // By the node of each rank: ranks take a node's slots in their own order. Errors: as make().
   static Result<Placement> on_nodes(Slots slots, std::span<const NodeId> node_of_rank);
 
   const Slots& slots() const { return slots_; }
@@ -30,8 +30,8 @@ class Placement {
   bool is_block() const { return index_of_rank_.empty(); }
   std::vector<NodeId> node_of_rank() const;
 
-  // Knowledge of the ranks of a communicator with this placement about each other (ADR 0026): their coordinates on a
-  // torus or mesh of this shape, otherwise which ranks share a node. `nodes`: without axes if the nodes have none.
+  // What the ranks of a communicator placed so know of each other (ADR 0026): on a torus or mesh of this shape their
+  // coordinates, else which of them share a node. `nodes`: without axes where the nodes have none.
   RankSpace rank_space(const Shape& nodes) const;
 
  private:

@@ -17,7 +17,7 @@ class RanksOfFile {
   void at_line(std::int32_t line) { line_ = line; }
   Error wrong(std::string_view rule, std::string_view got, std::string advice = {}) const; // in this line
 
-  // Adds a rank that this line places. Errors: a rank or a slot for the second time. The slot must be one of the job.
+  // Of this line. Errors: a rank or a slot a second time. The slot is one of the job.
   Status add(std::int32_t rank, Slot slot);
   Status check_is_new(std::int32_t rank) const;
 

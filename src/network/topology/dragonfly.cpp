@@ -146,7 +146,7 @@ std::vector<Topology::Cut> Dragonfly::cuts() const {
   if (half_routers > 0 && plus()) add(half_routers * counts_.nodes_per_router, 1, half_routers * counts_.spines);
   if (half_routers > 0 && !plus() && half_groups == 0)
     add(half_routers * counts_.nodes_per_router, 1, half_routers * (used_routers() - half_routers));
-  // Traffic on minimal routes crosses no groups but those of its ends.
+  // What is minimally routed crosses no group but those of its ends.
   const std::int64_t groups = valiant_ ? counts_.groups : used_groups();
   if (half_groups > 0)
     add(half_groups * counts_.routers * counts_.nodes_per_router, 2,

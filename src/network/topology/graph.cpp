@@ -194,8 +194,7 @@ void GraphTopology::append_route(NodeId from, NodeId to, std::vector<LinkId>& ro
   if (way.up) route.push_back(way.up->link);
   if (way.up && !way.down) return; // a cable between the two
   const Cables& c = *cables_;
-  // Each choice divides the destination's number, and the next one takes the rest: else all levels of a tree choose
-  // alike.
+  // What is left of the destination's number once a choice is made by it: else all levels of a tree choose alike.
   std::int64_t key = way.key;
   for (std::int32_t at = way.first; at != way.last;) {
     const auto nearer = [&](const Port& port) {

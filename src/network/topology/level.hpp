@@ -1,4 +1,4 @@
-// Which nodes or ranks are close to each other if there are no axes: groups of consecutive ones.
+// What is close to what where there are no axes: groups of consecutive nodes, or ranks.
 #pragma once
 
 #include <cstdint>

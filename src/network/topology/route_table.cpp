@@ -172,7 +172,7 @@ std::vector<std::int64_t> larger(std::vector<std::int64_t> a, const std::vector<
 
 } // namespace
 
-// Traffic that leaves a node crosses one of the first links of its routes; traffic that enters one, one of the last.
+// What leaves a node crosses one of the first links of its routes, what enters one of the last.
 void RouteTable::find_ports(VisitedLinks& met) {
   std::vector<std::int64_t> most(table_->classes.size());
   const Range all{0, nodes_ - 1};

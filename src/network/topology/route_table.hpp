@@ -35,7 +35,7 @@ class RouteTable final : public Switched {
   std::vector<std::string> link_classes() const override { return table_->classes; }
   std::int32_t link_class(LinkId link) const override { return table_->class_of[static_cast<std::size_t>(link.value)]; }
   std::vector<std::int64_t> ports() const override { return ports_; } // first or last links; none where one is fat
-  // Cuts between the halves of the nodes: links at the same place in all routes.
+  // Of one half of the nodes: links at the same place in all routes.
   std::vector<Cut> cuts() const override { return cuts_; }
   Link describe(LinkId link) const override; // its ends are not known: both are one switch
   std::int32_t switches() const override { return 1; }

@@ -22,7 +22,7 @@ class Switched : public Topology {
   virtual std::string_view routing() const = 0;
   virtual std::shared_ptr<const Switched> routed(std::string_view routing) const = 0; // one of routings()
 
-  // Links of the smallest cut.
+  // Of the cut with the fewest links.
   std::int64_t bisection_links() const override;
   std::int32_t degree() const override;
 

@@ -18,7 +18,7 @@ namespace kumihimo {
 // Coordinates x, y, z, a, b, c.
 using TofuPlace = std::array<std::int32_t, 6>;
 
-// The part of a machine that a job has: its first node and its lengths. It may cross the end of an axis that wraps.
+// What part of a machine a job has: its first node and its lengths, round the end of an axis that wraps.
 struct TofuBox {
   TofuPlace first{}, lengths{1, 1, 1, 1, 1, 1};
   bool operator==(const TofuBox&) const = default;

@@ -39,7 +39,7 @@ JobExtent size_of(const std::vector<TofuRing>& rings) {
   return size;
 }
 
-// The part of each axis that a ring may use: its length, and whether all of it closes.
+// What a ring may use: a length of each axis, and whether all of it closes.
 struct UsableAxes {
   TofuPlace lengths{};
   std::array<bool, 6> wraps{};

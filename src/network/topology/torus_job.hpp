@@ -1,4 +1,4 @@
-// The part of a machine's torus that a job gets, and whether it closes there.
+// What part of a machine's torus a job gets, and whether it closes there.
 #pragma once
 
 #include "topology/topology.hpp"

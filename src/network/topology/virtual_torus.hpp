@@ -1,6 +1,6 @@
-// A job's view of Tofu: a torus of one, two or three dimensions laid into its box so that neighbours are one physical
-// hop apart in any box. Its nodes are numbered as the torus numbers its places. Its links are the physical ones of the
-// box, which messages between nodes that are not neighbours cross too.
+// What a job sees of Tofu: a torus of one, two or three dimensions laid into its box so that neighbours are one
+// physical hop apart, whatever box it is. Its nodes are numbered as the torus numbers its places; its links are the
+// physical ones of the box, which messages between others than neighbours cross too.
 //
 // Around a dead node the torus closes one position shorter on one axis. The two rows of nodes beside the gap reach each
 // other by a way around what is dead; all other neighbours stay one hop apart.

@@ -21,7 +21,7 @@ Result<const Application*> find_application(std::span<const Application> all, st
 
 namespace {
 
-// The compiler of the variants: a choice between variants holds for one compiler.
+// Of the variants: a choice between them holds for one compiler.
 constexpr std::string_view compiler =
 #if defined(__clang__)
     "Clang " __clang_version__;

@@ -33,8 +33,7 @@ struct ProblemShare {
   double iterations = 1; // about
 };
 
-// Differences allowed between a run and the one whose saved state it continues from, so that it still ends with the
-// same bits.
+// What a run may differ in from the one whose saved state it goes on from, and still end with the same bits.
 enum class RestartOn {
   nothing,     // it saves no state
   same_ranks,  // threads
@@ -72,7 +71,7 @@ struct Application {
   bool has_grid = true;                                // that ranks divide: --grid
   // Variants that have the same bits with the option `reproducible`: what --variant auto tries with it. None: all.
   std::span<const std::string_view> reproducible_variants = {};
-  // The restarts that saved states allow. Null: the application saves none.
+  // What its saved states allow. Null: it saves none.
   RestartOn (*restart_on)(const ApplicationRequest& request) = nullptr; // not asked of a stateless variant
   std::span<const std::string_view> stateless_variants = {}; // of one that saves states: variants that save none
   // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the
@@ -90,7 +89,7 @@ std::span<const VariantDescription> descriptions(std::span<const Variant> rows) 
 // Error: there is none of this name; it names all.
 Result<const Application*> find_application(std::span<const Application> all, std::string_view name);
 
-// All that `kumihimo app` and the command line need: everything but the functions.
+// What `kumihimo app` and the command line need: everything but the functions.
 nlohmann::json to_json(const Application& application);
 
 } // namespace kumihimo::application

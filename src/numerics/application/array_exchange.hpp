@@ -25,7 +25,7 @@ class ArrayExchange {
   virtual Status run(const double* from, double* to) = 0; // collective
 };
 
-// Exchange by the MPI library, between all ranks of a communicator. The communicator and `library` outlive it.
+// Of all ranks of a communicator, which outlives the exchange, as `library` does.
 class LibraryArrays final : public ArrayExchange {
  public:
   // `to`: the box for each rank, of the array that is sent from; `from`: that of each rank, of the other one.

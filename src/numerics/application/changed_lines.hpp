@@ -11,7 +11,7 @@ namespace kumihimo::application {
 // Lines of `variant` that are not in `plain`, by the longest common subsequence of lines. Blanks at both ends of a
 // line, empty lines, comments, braces alone, #include lines and those of namespaces do not count.
 std::int64_t changed_lines(std::string_view plain, std::string_view variant);
-// Changed lines of all files with these names, which replace golden.cpp. `source_of`: the text of a file by its name.
+// Of files of these names that replace golden.cpp. `source_of`: the text of a file by its name.
 std::int64_t changed_lines(std::span<const std::string_view> files, std::string_view (*source_of)(std::string_view));
 
 } // namespace kumihimo::application

@@ -1,4 +1,4 @@
-// Requests of a user with --checkpoint and --restart.
+// What a user asks for with --checkpoint and --restart.
 #pragma once
 
 #include "base/result.hpp"

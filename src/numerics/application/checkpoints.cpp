@@ -105,8 +105,8 @@ Result<bool> Checkpoints::at_iteration(std::int64_t iteration, const FillState& 
   return false;
 }
 
-// With an interval in seconds, the ranks agree in an iteration that all of them know beforehand. It is about where the
-// interval ends at the pace so far, and at most twice as far from the last state as the look before.
+// By time, the ranks agree on it in an iteration that all know beforehand: about when the time is over at the pace so
+// far, and at most twice as far from the last state as the look before.
 bool Checkpoints::is_due(std::int64_t iteration) {
   if (iteration <= last_saved_) return false;
   if (asked_.every > 0) return iteration >= last_saved_ + asked_.every;

@@ -85,7 +85,7 @@ class Checkpoints {
   double recovery_seconds_ = 0, went_on_at_ = 0;
 };
 
-// For a run of a fixed number of iterations that would continue from a state at or behind its end.
+// Of a run of a fixed number of iterations that would go on from a state at or behind its end.
 Error nothing_left(std::int64_t saved, std::int64_t end);
 
 } // namespace kumihimo::application

@@ -15,8 +15,8 @@
 
 namespace kumihimo::application {
 
-// Ghosts of one rank. Each neighbour is named once; ranks name each other, and a's `sent` to b is as long as b's
-// `received` from a and in the same order.
+// Of one rank. Each neighbour is named once; ranks name each other, and a's `sent` to b is as long as b's `received`
+// from a and in the same order.
 struct Ghosts {
   struct Neighbour {
     std::int32_t rank = 0;
@@ -43,7 +43,7 @@ class GhostExchange {
   // Collective. Error: those of check(), of memory and of the transport.
   static Result<std::unique_ptr<GhostExchange>> make(Ghosts ghosts, Rank rank, std::int32_t ranks, UnderWay& under_way);
 
-  // An exchange of a single rank: does nothing.
+  // Of one rank: does nothing.
   static Result<std::unique_ptr<GhostExchange>> without_neighbours(Ghosts ghosts);
 
   const Ghosts& ghosts() const { return *ghosts_; }

@@ -11,8 +11,8 @@
 
 namespace kumihimo::application {
 
-// Work of one call on this rank: the bytes that it must move between memory and processor (an array that several loops
-// of the call read counts once), and its floating-point operations.
+// Of one call on this rank: the bytes that it must move between memory and processor (an array that several loops of
+// the call read counts once), and its floating-point operations.
 struct KernelWork {
   double bytes = 0, flops = 0;
 };

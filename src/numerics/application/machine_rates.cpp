@@ -59,7 +59,7 @@ double span_of_node(Processes& processes, double start, double end) {
   const std::vector<std::int64_t> nodes = processes.node_of_rank();
   const auto count = static_cast<std::size_t>(*std::max_element(nodes.begin(), nodes.end())) + 1;
   const auto mine = static_cast<std::size_t>(nodes[static_cast<std::size_t>(processes.rank())]);
-  // For each node, -start and end.
+  // Of each node -start and end.
   std::vector<double> limits(2 * count, std::numeric_limits<double>::lowest());
   limits[2 * mine] = -start;
   limits[2 * mine + 1] = end;

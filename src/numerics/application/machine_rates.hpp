@@ -6,7 +6,7 @@
 
 namespace kumihimo::application {
 
-// Rates of all ranks together.
+// Of all ranks together.
 struct MachineRates {
   double triad_bytes_per_second = 0; // 24 bytes an element, as STREAM counts: no read of the lines that are written
   double peak_flops = 0;             // per second, float64
@@ -19,7 +19,7 @@ Result<MachineRates> measure_rates(Processes& processes, std::int64_t bytes = 0)
 // this rank are by the clock of its node. The slowest rank's own time would be too short: ranks that share a processor
 // take turns, each with all of it. Collective.
 double span_of_node(Processes& processes, double start, double end);
-// Bytes of one array of this rank by this rule.
+// Of one array of this rank by this rule.
 std::int64_t array_bytes_of_rank(const Processes& processes, std::int64_t bytes_of_node);
 
 } // namespace kumihimo::application

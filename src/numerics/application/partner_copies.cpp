@@ -81,7 +81,7 @@ Result<std::unique_ptr<ProgramRun>> PartnerCopies::transfer(const std::vector<st
   return made;
 }
 
-// Memory for all generations, less those that exist already.
+// Of all generations, as far as they are not there yet.
 Status PartnerCopies::check_memory(std::size_t bytes) const {
   double needed = 0;
   for (const CopyGeneration& each : kept_.generations) {

@@ -22,8 +22,8 @@ struct CopyGeneration {
   std::int64_t iteration = -1;   // -1: not whole
 };
 
-// Copies that a rank keeps in memory. In a run that may lose ranks they outlive the rank's communicators. There are two
-// generations, since a rank may die during a copy.
+// What a rank keeps in memory. Of a run that may lose ranks it outlives the rank's communicators: two generations, as a
+// death may come during a copy.
 struct KeptCopies {
   std::vector<CopyGeneration> generations{1};
   std::size_t next = 0;              // the one that the next copy writes over
@@ -44,8 +44,8 @@ class PartnerCopies {
   static Result<std::unique_ptr<PartnerCopies>> make(Processes& processes, UnderWay* under_way,
                                                      KeptCopies* kept = nullptr);
 
-  // Copies the state before an iteration, and returns the bytes of this rank's copy. Collective; no rank overwrites a
-  // generation before all have the next one. Errors: memory; those of the transport.
+  // Of the state before an iteration. Collective; no rank writes over a generation before all have the next one. The
+  // bytes of this rank's copy. Errors: memory; those of the transport.
   Result<std::int64_t> copy(std::int64_t iteration, const StateList& list);
   bool has_copies() const { return kept_.newest().iteration >= 0; }
   // All ranks go back to the last copy, this one by `list`. The rank `lost` has neither its state nor its own copy, and

@@ -1,4 +1,4 @@
-// Request for an application: the task file that the command writes, read by all ranks.
+// What an application is asked for: the task file that the command writes, read by all ranks.
 #pragma once
 
 #include "application/application.hpp"

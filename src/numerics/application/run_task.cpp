@@ -49,7 +49,7 @@ std::vector<const RequestedVariant*> in_order_of_set_up(const ApplicationTask& t
   return order;
 }
 
-// In the words of the command line.
+// By the words of the command line.
 RunIdentity identity_of(const ApplicationTask& task, const ApplicationRequest& request, std::int32_t ranks) {
   const Application& application = *request.application;
   RunIdentity found;

@@ -1,4 +1,4 @@
-// Services for an application while it runs: its ranks, communication, agreement and progress lines.
+// What the frame gives to an application while it runs: its ranks, communication, agreement and progress lines.
 #pragma once
 
 #include "application/box_halo.hpp"
@@ -71,8 +71,8 @@ class Runtime {
   }
   Processes& processes() { return processes_; }
 
-  // An object that all candidates of a task share; make() makes it for the first of them. Collective. Error: that of
-  // the lowest rank whose make() failed.
+  // What all candidates of a task share, which make() gives for the first of them. Collective. Error: that of the
+  // lowest rank for which make() failed.
   template <class Shared, class Make>
   Result<std::shared_ptr<Shared>> shared(Make make) {
     if (const auto* const kept = std::any_cast<std::shared_ptr<Shared>>(&shared_)) return *kept;
@@ -84,13 +84,13 @@ class Runtime {
   }
   bool has_shared() const { return shared_.has_value(); }
 
-  // Checkpoints of the present run. Those of a new runtime do nothing.
+  // Of the present run. Those of a new runtime do nothing.
   Checkpoints& checkpoints() { return *checkpoints_; }
   // Others for the next run. Collective. Errors: those of Checkpoints::make().
   Status start_checkpoints(const CheckpointOptions& asked, RunIdentity identity, KeptCopies* kept = nullptr);
   ~Runtime();
 
-  // Whether the problem fits: see check_node_memory().
+  // Of the problem: see check_node_memory().
   Status check_memory(double bytes_of_rank, std::string advice = "use a smaller --size or more nodes") const;
 
   // A line for the user about the present run, at most ten a second. No communication.

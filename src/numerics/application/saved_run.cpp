@@ -22,7 +22,7 @@ using saved_state::ArrayPlace, saved_state::ArrayShape, saved_state::Generation,
 constexpr const char* about_name = "about";
 constexpr std::size_t most_candidates = 2; // whole generations of a rank
 
-// Description of the state in a file.
+// Of a state in a file.
 struct SavedAbout {
   std::int64_t iteration = 0;
   double launch = 0;
@@ -47,7 +47,7 @@ std::optional<SavedAbout> about_of(const StateStore& store, const Generation& ge
   }
 }
 
-// Descriptions of a rank's two files, the newest first.
+// Of a rank's two files, the newest first.
 std::vector<SavedAbout> abouts_of(const std::string& folder, const std::string& application, std::int32_t rank) {
   std::vector<SavedAbout> found;
   const Result<StateStore> store = StateStore::open(folder, application, rank);
@@ -57,7 +57,7 @@ std::vector<SavedAbout> abouts_of(const std::string& folder, const std::string& 
   return found;
 }
 
-// Names of the applications with files of rank 0 in the folder.
+// Of which applications the folder holds files of rank 0.
 std::set<std::string> applications_in(const std::string& folder) {
   std::set<std::string> found;
   std::error_code error;

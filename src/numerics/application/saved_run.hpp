@@ -22,8 +22,8 @@ namespace kumihimo::application {
 struct RunIdentity {
   std::string application;
   RestartOn restart_on = RestartOn::nothing;
-  // In the words of the command line: {"version": ..., "--size": ...}. `of_ranks` must be the same if the bits depend
-  // on the ranks, `of_variant` if they depend on the variant, `of_problem` always.
+  // By the words of the command line: {"version": ..., "--size": ...}. `of_ranks` must be the same where bits depend on
+  // ranks, `of_variant` where they depend on the variant, `of_problem` always.
   JsonMember of_problem, of_variant, of_ranks;
 };
 
@@ -34,7 +34,7 @@ class StateWriter {
   // on from it (`restarts`).
   static Result<std::unique_ptr<StateWriter>> open(const std::string& folder, const RunIdentity& identity,
                                                    bool restarts, Processes& processes);
-  // States behind this iteration, saved by ranks that were killed before all had saved, will be overwritten.
+  // What was saved after this iteration, by ranks that were killed before all had saved, is written over.
   void go_on_from(std::int64_t iteration) { store_.go_on_from(iteration); }
   // Collective: returns when all ranks have saved. The bytes of this rank. Errors: those of StateStore::save() on any
   // rank.

@@ -23,7 +23,7 @@ class SharedWindow {
   SharedWindow(const SharedWindow&) = delete;
   SharedWindow& operator=(const SharedWindow&) = delete;
 
-  // Memory of a rank of the same group.
+  // Of a rank of the same group.
   std::byte* part(std::int32_t rank) const { return memory_ + first_[static_cast<std::size_t>(rank)]; }
 
   // A barrier in two halves: a rank that has waited sees what all ranks wrote before they arrived. Each rank calls both

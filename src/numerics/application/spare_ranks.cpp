@@ -64,7 +64,7 @@ class SparedRun {
     if (!mpi::agree_of_living(living_, code == 0)) throw mpi::RankLost();
   }
 
-  // The living ranks, with spare ones in the places of the dead.
+  // Those that live, and spare ones in the places of those that died.
   Status fill_places() {
     living_ = expected(mpi::living_ranks_of(living_));
     int ranks = 0, rank = 0;

@@ -16,7 +16,7 @@
 
 namespace kumihimo::application {
 
-// Runs on the ranks with a place, which `job` consists of. An error is known to all of them.
+// Of the ranks with a place, of which `job` is. An error is known to all of them.
 using RunOnPlaces = std::function<Status(mpi_job::MpiJob& job, Processes& processes, KeptCopies& kept)>;
 
 // Collective over all ranks that were launched, the last `spares` of which wait. Prints the error of the run, if it has

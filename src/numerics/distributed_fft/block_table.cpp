@@ -21,7 +21,7 @@ Result<const Variant*> alltoall_row(const TransformWay& way) {
   return Registry::standard().find(CollectiveKind::alltoall, way.exchange);
 }
 
-// The parameters that are given. Error: the alltoall does not take one of them (not_applicable).
+// Those that are given. Error: the alltoall does not take one of them (not_applicable).
 Result<Parameters> parameters_of(const TransformWay& way, const Variant& row) {
   const std::int64_t group = way.kind == ExchangeKind::messages ? way.group : 0; // of leaders it is no parameter
   const std::tuple<const ParameterDeclaration&, std::int64_t, const char*> given[] = {

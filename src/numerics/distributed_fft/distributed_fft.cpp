@@ -237,8 +237,7 @@ class DistributedFft::Pipeline {
     return done ? moved : done;
   }
 
-  // Time that threads wait for each other counts as lines. Beside messages, the time that threads do not work has moved
-  // messages.
+  // What threads wait for each other counts as lines; beside messages what is no work of threads moved messages.
   void add_to_profile(const fft::StageTimes& inside, std::int64_t all) {
     const std::int64_t copies = inside.copies / threads::count(), lines = inside.lines / threads::count();
     const std::int64_t messages = way_.overlaps ? std::max<std::int64_t>(0, all - copies - lines) : 0;

@@ -27,9 +27,9 @@ struct MeasuredExchanges {
   bool was_cut_short = false;      // time was up before all were measured
 };
 
-// Measures the exchanges that are named. The first one is always measured; the others while they may begin within
-// `budget` seconds. One that does not fit these ranks is left out. The result is the same on all ranks. Collective.
-// Errors: none fits; those of the transport.
+// Of the exchanges named. The first one named is always measured; the others while they may begin
+// within `budget` seconds. One that does not fit these ranks is left out. The same on all ranks. Collective. Errors:
+// none fits; those of the transport.
 Result<MeasuredExchanges> measure_exchanges(const std::vector<PlannedExchange>& planned, const TransformWay& way,
                                             std::span<const std::string_view> names, double budget,
                                             application::Runtime& runtime);

@@ -26,7 +26,7 @@ class ExchangeRanks {
     if (Status s = runtime_.agree_on(made); !s) return s.error();
     return made;
   }
-  // Exchange by the MPI library, between boxes of arrays. Collective over all ranks.
+  // By the MPI library, between boxes of arrays. Collective over all ranks.
   Result<std::unique_ptr<application::ArrayExchange>> library_arrays(const std::vector<application::ArrayBox>& to,
                                                                      const std::vector<application::ArrayBox>& from) {
     Result<std::unique_ptr<application::ArrayExchange>> made =

@@ -55,7 +55,7 @@ class SphereFft {
   struct BlockPlans {
     std::unique_ptr<fft::BlockPlan> to_grid, to_coefficients;
   };
-  // Exchanges of one direction for some bands at once.
+  // What one direction of some bands at once needs.
   struct BandBlock {
     std::unique_ptr<BlockExchange> to_grid, to_coefficients;
     std::int64_t bands = 1;
@@ -75,7 +75,7 @@ class SphereFft {
   Status expand_columns(const fft::Complex* coefficients, BandBlock& block);
   Status restrict_columns(BandBlock& block, fft::Complex* coefficients);
   Status fill_grid(BandBlock& block, fft::Complex* grid);
-  // The stages of block `number`, each with its part of an exchange.
+  // Of block `number`, each with its part of an exchange.
   Status send_columns(std::int64_t number, const fft::Complex* coefficients);
   Status cross_grid(std::int64_t number, fft::Complex* grid, const OnGrid& on_grid);
   Status receive_columns(std::int64_t number, fft::Complex* coefficients);
@@ -85,7 +85,7 @@ class SphereFft {
   template <class Work>
   Status for_each_tile(std::int64_t count, Work work);
   void run_lines(const fft::BlockPlan& plan, fft::Complex* lines);
-  // Work for one band.
+  // Of a band.
   application::KernelWork work_on_columns() const;
   application::KernelWork work_on_planes() const;
   // A call for each band of a block.

@@ -11,8 +11,8 @@ namespace kumihimo::distributed_fft {
 
 // Ranks have the same boxes before and after: one array, of this rank's box.
 Result<std::unique_ptr<Transposition>> make_local(const fft::PointBox& box, std::int64_t bands);
-// Transposition by the exchange that the way names, between `ranks`, whose boxes the task has; a window and leaders
-// need all ranks. Collective over all ranks. Errors: those of make_exchange() and of the MPI library.
+// By what a way names, between `ranks`, whose boxes the task has: of a window and leaders all. Collective over all
+// ranks. Errors: those of make_exchange() and of the MPI library.
 Result<std::unique_ptr<Transposition>> make_transposition(const TranspositionTask& task, const TransformWay& way,
                                                           ExchangeRanks ranks);
 // The same in pieces of the boxes before, which are cut along `axis`, as threads::part() cuts them: each is exchanged

@@ -1,4 +1,4 @@
-// Shared by the variants of the assembly: the order of colours, threads and elements. A row of the matrix gets at most
+// What the variants of the assembly share: the order of colours, threads and elements. A row of the matrix gets at most
 // one contribution of each colour, so its sums have one order on any number of threads.
 #pragma once
 
@@ -59,9 +59,8 @@ struct Pencils {
   }
 };
 
-// Depends on the mesh alone, so that sums do not depend on the number of threads: the most lines that leave pencils for
-// many threads at a time. Thinner pencils cost time, because rows of the matrix between two pencils go through memory
-// twice.
+// By the mesh alone, so that sums do not depend on the number of threads: the most lines that leave pencils for many
+// threads at a time. Thinner pencils cost time, because rows of the matrix between two pencils go through memory twice.
 inline Pencils pencils_of(const Mesh& mesh, std::int64_t layers) {
   constexpr std::int64_t most_lines = 64, least_lines = 4, at_a_time = 32;
   const auto pencils = [&](std::int64_t lines) {

@@ -17,7 +17,7 @@ namespace kumihimo::fem {
 
 using Vector3 = std::array<double, 3>;
 
-// Constraints of every local node, ghosts too: so each process eliminates its rows without messages.
+// Of every local node, ghosts too: so each process eliminates its rows without messages.
 struct Constraints {
   std::vector<std::uint8_t> is_fixed; // 3 of each node
   std::vector<double> values;         // 3 of each node; 0 where free

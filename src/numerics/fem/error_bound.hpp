@@ -18,9 +18,8 @@
 
 namespace kumihimo::fem {
 
-// Bounds for an element, by corners (p, q). The error of J is the same in the gradients of all corners, whose sum stays
-// zero, so it does not strain a displacement that all corners share: without rho the bound is that of A x for such an
-// x.
+// Of an element, by corners (p, q). The error of J is the same in the gradients of all corners, whose sum stays zero,
+// so it does not strain a displacement that all corners share: without rho the bound is that of A x for such an x.
 using PairBounds = double[corners][corners];
 struct ElementBound {
   PairBounds entries;      // what the entries of a block may differ by
@@ -28,7 +27,7 @@ struct ElementBound {
 };
 ElementBound element_error_bound(const Mesh& mesh, const Materials& materials, std::int64_t element);
 
-// Bound of the entries of each block of `structure`.
+// Of each block of `structure`, the bound of its entries.
 std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& materials, const BlockMatrix& structure);
 
 // The largest difference of an entry, as a share of its bound; NaN if an entry is NaN. At most 1: the assembly is

@@ -10,7 +10,7 @@
 
 namespace kumihimo::fem {
 
-// Stiffness of an element: force of component a at corner p by displacement c at corner q is at [3 p + a][3 q + c].
+// Of an element: force of component a at corner p by displacement c at corner q is at [3 p + a][3 q + c].
 using Stiffness = double[24][24];
 void stiffness_golden(const Mesh& mesh, const Materials& materials, std::int64_t element, Stiffness& stiffness);
 

@@ -14,7 +14,7 @@ struct Materials {
   threads::ThreadedArray<double> lambda, mu;
 };
 
-// Each element has Young's modulus, positive and finite, and Poisson's ratio, above -1 and below 0.5. Errors name the
+// Of each element Young's modulus, positive and finite, and Poisson's ratio, above -1 and below 0.5. Errors name the
 // element.
 Result<Materials> make_materials(std::span<const double> young, std::span<const double> poisson);
 

@@ -13,7 +13,7 @@
 
 namespace kumihimo::fem {
 
-// Product with an assembled matrix, three rows of a block in one vector each.
+// By an assembled matrix, three rows of a block in one vector each.
 void multiply(const BlockMatrix& matrix, const double* x, double* y);
 // The golden copy: plain loops.
 void multiply_golden(const BlockMatrix& matrix, const double* x, double* y);
@@ -21,8 +21,7 @@ void multiply_golden(const BlockMatrix& matrix, const double* x, double* y);
 // Bytes that a product moves at least: blocks, their columns, rows, x and y once each.
 double product_bytes(const BlockMatrix& matrix);
 
-// Product by integration, without a matrix; displacements may be prescribed. Holds references to `mesh` and
-// `materials`.
+// By integration, without a matrix; displacements may be prescribed. Holds references to `mesh` and `materials`.
 class MatrixFreeProduct {
  public:
   // `diagonal`: 3 of each owned node, as eliminate() leaves them for prescribed displacements; others are not read.

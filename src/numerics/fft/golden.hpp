@@ -15,7 +15,7 @@ void transform(const Triple& points, TransformDirection direction, Complex* grid
 // The same by the factors of each length (J. Cooley and J. Tukey, Math. Comp. 19 (1965) 297): a line of n points takes
 // n times the sum of its prime factors.
 void transform_by_factors(const Triple& points, TransformDirection direction, Complex* grid);
-// Uses the sum if the grid has at most so many points, else factors.
+// By the sum where the grid has at most so many points, else by factors.
 inline constexpr std::int64_t most_points_of_sum = 1 << 15;
 void transform_of_any_size(const Triple& points, TransformDirection direction, Complex* grid);
 

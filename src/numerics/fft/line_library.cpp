@@ -37,7 +37,7 @@ std::vector<Dimension> joined(const std::vector<Dimension>& repeated) {
   return all;
 }
 
-// FFTW lets several threads call only the functions that execute a plan (section 5.4).
+// Of all functions of FFTW only those that execute a plan may be called by several threads (section 5.4).
 std::mutex planner;
 
 struct FftwFunctions {
@@ -49,7 +49,7 @@ struct FftwFunctions {
   Execute execute = nullptr, execute_to_half = nullptr, execute_to_reals = nullptr;
   void (*destroy)(Plan) = nullptr;
   void (*set_limit)(double) = nullptr;
-  // Import and export of FFTW's wisdom (section 4.7). A library with FFTW's interface may lack them.
+  // Of what it has measured (section 4.7). A library with FFTW's interface may lack them.
   int (*import_file)(const char*) = nullptr;
   char* (*export_text)() = nullptr;
 };

@@ -15,7 +15,7 @@
 
 namespace kumihimo::fft {
 
-// Memory that a stage reads or writes: bricks of points, or reals.
+// What a stage reads or writes: bricks of points, or reals.
 struct StageMemory {
   std::span<const Brick> bricks;
   const RealBrick* reals = nullptr; // in place of bricks

@@ -81,8 +81,8 @@ bool is_zero(const std::vector<double>& coefficients) {
   return !coefficients.empty() && std::ranges::all_of(coefficients, [](double c) { return c == 0; });
 }
 
-// Skips an effective core potential of one element, behind "NA-ECP 2 10". For each angular momentum up to 2 it has a
-// title, a number of terms, and a line for each of them.
+// Of an effective core potential of one element, behind "NA-ECP 2 10": for each angular momentum up to 2 a title, a
+// number of terms, and a line for each of them.
 Status skip_potential(const Words& head, BasisLines& lines) {
   constexpr int most_momentum = 20, most_terms = 1000;
   int momentum = 0;
@@ -119,7 +119,7 @@ bool may_be_symbol(std::string_view word) {
          std::ranges::all_of(upper(word), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
-// Reads the elements that are needed; the other elements of the text may have shells of any kind.
+// Of all elements in the text those that are needed; the others may have shells of any kind.
 class Parser {
  public:
   Parser(std::string name, std::string_view text, const std::set<int>& needed)
@@ -142,7 +142,7 @@ class Parser {
  private:
   static bool is_end(const Words& words) { return words[0].starts_with("****"); }
 
-  // Reads what follows `head`, "C 0" or "C N O 0": shells up to "****", or a potential.
+  // What `head` begins, "C 0" or "C N O 0": shells up to "****", or a potential.
   Status list(const Words& head) {
     const std::vector<int> elements = TRY(elements_of(head));
     Words words = lines_.next();
@@ -167,7 +167,7 @@ class Parser {
     return Nothing{};
   }
 
-  // The needed ones among the elements of a head.
+  // Those that are needed.
   Result<std::vector<int>> elements_of(Words head) const {
     if (head.size() > 1 && head.back() == "0") head.pop_back();
     std::vector<int> elements;

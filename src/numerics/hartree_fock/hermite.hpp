@@ -7,8 +7,8 @@
 
 namespace kumihimo::hartree_fock {
 
-// The pair of exp(-a r_A^2) and exp(-b r_B^2), with powers up to 1 on the first and 3 on the second (derivatives and
-// moments of p need two more).
+// Of exp(-a r_A^2) and exp(-b r_B^2), with powers up to 1 on the first and 3 on the second (derivatives and moments of
+// p need two more).
 struct HermitePair {
   double exponent; // p = a + b
   Point center;    // P = (a A + b B) / p

@@ -19,7 +19,7 @@ struct EigenPairs {
   std::vector<double> values; // ascending
   Matrix vectors;             // in columns
 };
-// Eigenvalues and eigenvectors of a symmetric matrix.
+// Of a symmetric matrix.
 EigenPairs eigen_pairs(const Matrix& symmetric);
 
 // S^(-1/2) of an overlap matrix. Error: it has an eigenvalue below 1e-8, as functions nearly depend on each other.

@@ -18,7 +18,7 @@ Point unit(const Point& a) {
   return {a[0] / length, a[1] / length, a[2] / length};
 }
 
-// Place of an atom: its distance from c in angstrom, the angle b-c-atom and the dihedral angle a-b-c-atom in degrees.
+// Of an atom: its distance from c in angstrom, the angle b-c-atom and the dihedral angle a-b-c-atom in degrees.
 struct Internal {
   double bond, angle, dihedral;
 };

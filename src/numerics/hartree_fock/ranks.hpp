@@ -1,5 +1,5 @@
-// Values that all ranks of a run must have alike. Unlike processors compute other last bits, for example by another exp
-// of the C library. So no rank may take a decision for all from its own values.
+// What the ranks of a run must have alike. Ranks on unlike processors have other last bits, for example by another exp
+// of the C library: none may take a decision of all by its own.
 #pragma once
 
 #include "base/result.hpp"

@@ -26,7 +26,7 @@ Matrix density_of(const Matrix& orbitals, int occupied) {
   return density;
 }
 
-// Takes from rank 0 the values on which the next iteration and the end depend.
+// What the next iteration and the end depend on.
 Status take_rank_0s(Scf& scf, const Broadcast& broadcast) {
   if (!broadcast) return Nothing{};
   std::array<double, 2> state{static_cast<double>(scf.converged), static_cast<double>(scf.has_lowest_orbitals)};

@@ -11,7 +11,7 @@
 
 namespace kumihimo::hartree_fock {
 
-// Input of the iterations, whichever two-electron part they use.
+// What the iterations need, whichever two-electron part they use.
 struct ScfProblem {
   int occupied = 0;     // orbitals, of two electrons each
   double nuclear = 0;   // energy of repulsion, hartree

@@ -1,4 +1,4 @@
-// Builders of the two-electron part of the Fock matrix: the golden copy and every variant.
+// What builds the two-electron part of the Fock matrix: the golden copy and every variant.
 #pragma once
 
 #include "base/result.hpp"

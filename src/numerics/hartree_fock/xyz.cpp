@@ -76,7 +76,7 @@ Result<Columns> columns_of(std::string_view properties) {
   return Columns{*element, *position, at};
 }
 
-// Reads a comment of the extended form; other comments say nothing of the atoms. A cell that repeats is not a molecule.
+// Of the extended form; other comments say nothing of the atoms. A cell that repeats is not a molecule.
 Result<Columns> read_comment(std::string_view comment, int charge) {
   const std::map<std::string, std::string_view> pairs = pairs_in(comment);
   const auto value = [&](const char* key) {
@@ -97,8 +97,7 @@ Result<Columns> read_comment(std::string_view comment, int charge) {
   return properties ? columns_of(*properties) : Columns{};
 }
 
-// Atomic number from a symbol, a symbol with the number of the atom ("C12"), or an atomic number; D and T are hydrogen.
-// 0: unknown.
+// Of a symbol, of one with the number of the atom ("C12"), or of an atomic number; D and T are hydrogen. 0: unknown.
 int element_of(std::string_view word) {
   int number = 0;
   if (read_number(word, number)) return symbol_of(number).empty() ? 0 : number;

@@ -39,7 +39,7 @@ class Benchmark {
   int iterations() const { return iterations_; }
   // The largest |x - 1| of the last solution.
   double error() const;
-  // Figures of the optimised system.
+  // Of the optimised system.
   Result<std::int64_t> groups() const;
   Result<double> bytes_per_iteration() const;
 

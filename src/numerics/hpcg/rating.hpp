@@ -16,7 +16,7 @@ struct Operations {
   double total() const { return dot + update + product + preconditioner; }
 };
 
-// Operations of `sets` solutions of `iterations` iterations each.
+// Of `sets` solutions of `iterations` iterations each.
 Operations operations(const HpcgGrid& grid, double sets, double iterations);
 
 struct HpcgTimes {

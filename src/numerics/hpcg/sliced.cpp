@@ -45,7 +45,7 @@ Result<Sliced> make_sliced(const HpcgMatrix& a, const Ordering& o, TrianglePart 
     for (int i = 0; i < lanes; ++i) {
       const std::int32_t row = row_of(s, i);
       std::int64_t at = made.begin[s] * lanes + i;
-      // Padding entries read the element of the row itself, which is in the cache.
+      // What fills up reads the row itself, which is at hand.
       for (std::int64_t k = made.begin[s]; k < made.begin[s + 1]; ++k) made.columns[k * lanes + i] = std::max(row, 0);
       if (row < 0) continue;
       each_entry(row, [&](std::int32_t column, double value) {

@@ -27,7 +27,7 @@ class SlicedMatrix {
   // Slices of each group of independent rows; groups + 1.
   const std::vector<std::int64_t>& groups() const { return group_slices_; }
   std::int64_t slices() const { return group_slices_.back(); }
-  // Sets the diagonal, in the new order, and its reciprocals.
+  // By the new order. The reciprocals follow.
   void set_diagonal(const double* diagonal);
   const double* diagonal() const { return diagonal_.data(); }
 

@@ -32,7 +32,7 @@ class System final : public krylov::LinearSystem {
   std::int64_t groups(int level) const {
     return static_cast<std::int64_t>(levels_[static_cast<std::size_t>(level)].matrix.groups().size()) - 1;
   }
-  // Stored entries, with the padding of the slices.
+  // Of entries, with what fills the slices up.
   std::int64_t stored_entries(int level) const;
   // Bytes that an iteration of conjugate gradients reads and writes if each array comes from memory once a loop.
   double bytes_per_iteration() const;

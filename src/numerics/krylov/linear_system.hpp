@@ -1,4 +1,4 @@
-// Interface of a linear system A x = b for Krylov methods, with symmetric positive definite A and preconditioner M: the
+// What a Krylov method needs of a linear system A x = b with symmetric positive definite A and preconditioner M: the
 // rows of this rank, the product, the preconditioner, and sums over ranks. Methods know no matrix format, no halo and
 // no MPI; a system of one process needs none.
 #pragma once

@@ -21,7 +21,7 @@ struct Method : VariantDescription {
   std::vector<VectorKernel> kernels;           // of an iteration
   double (*own_bytes)(const ParameterValues&); // of a method with loops of its own; or null
 
-  // Bytes a row that the loops over vectors of an iteration move between memory and processor.
+  // That the loops over vectors of an iteration move between memory and processor.
   double bytes_per_row(const ParameterValues& values = {}) const;
   std::int64_t iterations_of_step(const ParameterValues& values = {}) const; // s, or 1
 };

@@ -17,8 +17,7 @@ namespace {
 
 constexpr int most_attempts = 5; // replacements in a row that bring the true residual no further
 constexpr double progress_of_attempt = 0.9;
-// Replacement by the estimate: least iterations between replacements, and how far the estimate must be above that of a
-// residual just computed.
+// By the estimate: iterations between replacements, and how far it must be above that of a residual just computed.
 constexpr std::int64_t least_between = 5;
 constexpr double least_gain = 1000;
 

@@ -45,7 +45,7 @@ class SolverRun {
   // This rank's sums.
   SumArray run(VectorKernel kernel, std::initializer_list<double*> vectors, double alpha = 0, double beta = 0);
   void copy(const double* from, double* to);
-  // Loops of the s-step method.
+  // Of the s-step method.
   void gram(const KrylovBasis& basis, std::span<double> sums);
   void combine(const KrylovBasis& basis, const Combination& coordinates, const CombinationTargets& targets);
   void recur(double* y, double c, const double* u, double h, double g, const double* w);

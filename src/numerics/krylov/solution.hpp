@@ -1,4 +1,4 @@
-// Options and result of a solve.
+// What a solve is asked for, and what it returns.
 #pragma once
 
 #include "base/parameter.hpp"
@@ -30,7 +30,7 @@ struct SolverOptions {
   AtIteration at_iteration = {};
 };
 
-// Times of this rank.
+// Of this rank.
 struct SolverSeconds {
   double product = 0, preconditioner = 0, dots = 0, updates = 0, waiting = 0; // waiting: for sums
   double total = 0;

@@ -35,7 +35,7 @@ struct Iteration {
 
 // Iterations that one program set makes: steps, times s in s_step.
 std::int64_t iterations_of(const Iteration& iteration);
-// Bytes per unknown that the loops over vectors of an iteration move.
+// That the loops over vectors of an iteration move, per unknown.
 double vector_bytes(const Iteration& iteration);
 
 // Errors: an unknown name; sizes out of range; an allreduce that splits its vector or orders it in blocks

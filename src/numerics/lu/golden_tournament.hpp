@@ -15,8 +15,8 @@ namespace kumihimo::lu::golden {
 Result<Factors> factor_by_tournament(std::vector<double> matrix, std::int64_t n, std::int64_t block,
                                      std::int64_t leaf_rows, std::int32_t parts = 1);
 
-// Pivots of columns first .. first + width - 1 of a matrix during its factorisation. The rows from `first` on take
-// part: row first + k is to be exchanged with element k, in the order of k.
+// Of the columns first .. first + width - 1 of a matrix in the course of its factorisation, whose rows from `first` on
+// play: row first + k is to be exchanged with element k, in the order of k.
 std::vector<std::int64_t> pivots_of_panel(const Factors& factors, std::int64_t first, std::int64_t width,
                                           std::int64_t leaf_rows, const BlockCyclic& rows);
 

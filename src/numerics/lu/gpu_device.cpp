@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* runtime_names[] = {"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
 constexpr const char* cublas_names[] = {"libcublas.so", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
 
-// Functions of the CUDA runtime and of cuBLAS: all return 0 if they succeed.
+// Of the CUDA runtime and of cuBLAS: all return 0 if they succeed.
 struct CudaFunctions {
   int (*count)(int*) = nullptr;
   int (*use)(int) = nullptr;

@@ -13,7 +13,7 @@
 
 namespace kumihimo::lu {
 
-// Messages between the processes of a column. Collective.
+// What the processes of a column know of each other. Collective.
 class ColumnOfProcesses {
  public:
   virtual ~ColumnOfProcesses() = default;

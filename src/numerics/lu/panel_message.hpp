@@ -1,4 +1,4 @@
-// The message of a panel to the processes of a row of the grid: the diagonal block, the pivots, and their part of L.
+// What the processes of a row of the grid get of a panel: the diagonal block, the pivots, and their part of L.
 #pragma once
 
 #include "lu/panel.hpp"
@@ -26,7 +26,7 @@ struct PanelMessage {
     if (missing()[0] == 0) return {};
     return MissingPivot{static_cast<std::int64_t>(missing()[0]) - 1, missing()[1]};
   }
-  // A pivot missing in this panel or in one before it: whoever waits for this panel learns of it.
+  // Of the panel, or of one before it: whoever waits for this one learns of it.
   void set_missing(const MissingPivot& pivot) const {
     missing()[0] = static_cast<double>(pivot.column + 1);
     missing()[1] = pivot.value;

@@ -97,7 +97,7 @@ class Pipeline {
       seconds += 2 * (of_.p - 1) * message(number_bytes * std::floor(moved / of_.p));
     return seconds;
   }
-  // Each block costs a reduction along a row and a broadcast along a column.
+  // Of each block a reduction along a row and a broadcast along a column.
   double solution_seconds(std::int32_t q) const {
     const auto n = static_cast<double>(of_.rows);
     const double messages = static_cast<double>(rows_.blocks()) * (rounds_of(of_.p) + rounds_of(of_.q)) *

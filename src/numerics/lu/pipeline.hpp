@@ -10,9 +10,9 @@
 
 namespace kumihimo::lu {
 
-// Step of a process in a broadcast along a row: it sends a message, or waits for one. Processes are numbered by their
-// distance from the owner of the panel. Steps of one process are in the order in which it does them; all messages have
-// numbers in the order of their sends, and each is sent before it is waited for.
+// What a process does in a broadcast along a row: it sends a message, or waits for one. Processes are told by their
+// distance from the one that owns the panel. Those of one process are in the order in which it does them; all messages
+// have numbers in the order of their sends, and each is sent before it is waited for.
 struct BroadcastEvent {
   std::int32_t process = 0;
   bool sends = true;
@@ -29,8 +29,7 @@ struct PipelineQuestion {
   double move_seconds = 0;                                   // of a number that changes its row, with speed 1
   double message_seconds = 0, byte_seconds = 0;              // a message: its start, and each byte
   std::vector<double> speeds;
-  // Broadcasts of a panel: one for each process of a row that may own it, in their order. Only one: the same for all
-  // processes. None: along a chain.
+  // Of a panel: of each process of a row that may own it, in their order; one alone: of all; none: along a chain.
   std::vector<std::vector<BroadcastEvent>> broadcasts;
   bool tournament = false; // one exchange finds all pivots of a panel, not one each
   bool tasks = false;      // of a tournament: that exchange brings the displaced rows, too

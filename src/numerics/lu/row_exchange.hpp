@@ -18,17 +18,17 @@ class RowExchange {
 
   std::int32_t owner() const { return owner_; } // of the diagonal block
   bool displaces_rows() const { return has_displaced_; }
-  // For each process, in so many columns: numbers of U, and of the rows that are displaced to it.
+  // Of each process, in so many columns: numbers of U, and of the rows that are displaced to it.
   std::vector<std::int64_t> counts(std::int64_t columns) const;
   std::vector<std::int64_t> displaced_counts(std::int64_t columns) const;
 
   // This process's part of U.
   void pack(const double* a, std::int64_t leading, std::int64_t columns, double* to) const;
-  // Unpacks the parts of all processes into columns as high as the diagonal block.
+  // Those of all processes, to columns as high as the diagonal block.
   void unpack(const double* from, std::int64_t columns, double* u) const;
-  // Called by the owner of the diagonal block: packs, for each process, the rows that are displaced to it.
+  // By the owner of the diagonal block: for each process the rows that are displaced to it.
   void pack_displaced(const double* a, std::int64_t leading, std::int64_t columns, double* to) const;
-  // Puts the rows that are displaced to this process into their places.
+  // Those that are displaced to this process, to their places.
   void put_displaced(const double* from, double* a, std::int64_t leading, std::int64_t columns) const;
 
  private:

@@ -17,8 +17,8 @@ struct RowMoves {
   std::vector<Displaced> displaced; // by ascending `to`
 };
 
-// Moves of the exchanges of row first + k with pivots[k], in the order of k, where pivots[k] >= first + k. A row that
-// moves to a place below the diagonal block always comes from that block.
+// Of exchanges of row first + k with pivots[k], in the order of k, where pivots[k] >= first + k. A row that comes to
+// stand below the diagonal block always comes from it.
 RowMoves moves_of(std::int64_t first, std::span<const std::int64_t> pivots);
 
 // The exchanges that bring rows `chosen`, in their order, into the diagonal block: the inverse of moves_of().source.

@@ -317,8 +317,7 @@ Status TiledFactorisation::outcome() const {
   return missing ? Status(missing->error()) : Status(Nothing{});
 }
 
-// The missing pivot of the panel before, from which all later panels have it. The panel's memory is valid until its
-// updates have ended.
+// Of the panel before, from which all later ones have it. Its memory holds until its updates have ended.
 std::optional<MissingPivot> TiledFactorisation::missing_before(const Panel& panel) const {
   return panel.first > 0 ? (&panel - 1)->no_pivot() : std::nullopt;
 }
@@ -415,7 +414,7 @@ void TiledFactorisation::make_lower(const Panel& panel, std::int32_t number) {
   if (is_row_shared()) copy_lower(panel, begin, rows.end);
 }
 
-// Copies some rows to the message.
+// Of some rows to the message.
 void TiledFactorisation::copy_lower(const Panel& panel, std::int64_t begin, std::int64_t end) {
   double* const to = panel.below() + begin - panel.first_below;
   for (std::int64_t c = 0; c < panel.width; ++c)
@@ -445,7 +444,7 @@ void TiledFactorisation::update(const Panel& panel, const Range& columns, double
                  at(panel.first_below, begin), m_.leading);
 }
 
-// In some columns: copies the rows that move into the diagonal block to `u`, and the rows that they displace to their
+// Of some columns: the rows that come to stand in the diagonal block, to `u`; those that they displace, to their
 // places.
 void TiledFactorisation::exchange_own(const Panel& panel, std::int64_t begin, std::int64_t end, double* u) {
   for (std::int64_t j = begin; j < end; ++j) {

@@ -89,10 +89,10 @@ class TiledFactorisation {
   // Error: a column has no pivot, where there is one process.
   Status run(tasks::TaskId task, int thread);
 
-  // Content of messages. The message of a panel goes from sender() to all processes of the row.
+  // What messages carry. Of a panel: from sender() to all of the row.
   PanelMessage message(tasks::TaskId task) const { return panels_[static_cast<std::size_t>(step(task).panel)]; }
   std::int32_t sender(tasks::TaskId task) const { return owner_of(step(task).panel); }
-  // The records of a tournament, which combine_tournaments() combines in place.
+  // Of a tournament: what combine_tournaments() combines, in place.
   std::span<double> tournament(tasks::TaskId task) {
     return panels_[static_cast<std::size_t>(step(task).panel)].records.front();
   }

@@ -1,5 +1,5 @@
-// A device that does a part of the updates beside the process's own processors: a GPU, or a group of processors.
-// Several processes of a node may share one, by a lock.
+// What takes a part of the updates beside the process's own processors: a GPU, or a group of processors. Several
+// processes of a node may share one, by a lock.
 #pragma once
 
 #include "base/result.hpp"

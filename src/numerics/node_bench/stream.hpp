@@ -15,8 +15,8 @@ namespace kumihimo::node_bench {
 inline constexpr std::array<const char*, 4> stream_kernels = {"copy", "scale", "add", "triad"};
 inline constexpr std::array<int, 4> stream_arrays = {2, 2, 3, 3}; // that a kernel reads or writes
 
-// Bytes of one array of STREAM: four times the last-level caches that the processors below `folder` share, as STREAM
-// demands, and at least 64 MiB.
+// Of one array of STREAM: four times the last-level caches that the processors below `folder` share, as STREAM wants
+// it, and at least 64 MiB.
 std::int64_t usual_array_bytes(const std::string& folder = "/sys/devices/system/cpu");
 
 struct StreamSamples {

@@ -22,7 +22,7 @@ struct CrsMatrix {
 // The value at (row, column), or 0.
 double entry(const CrsMatrix& matrix, std::int32_t row, std::int32_t column);
 
-// Checks the needs of conjugate gradients with an incomplete factor, as far as that is cheap: the arrays fit together,
+// What conjugate gradients with an incomplete factor need, as far as it is cheap to check: the arrays fit together,
 // every value is finite, columns ascend, each diagonal entry is there and positive, the square part is symmetric (to
 // `symmetry_bound` of the larger of the two values), and |a_ij| < sqrt(a_ii a_jj), without which the matrix is
 // indefinite. Error: one sentence with row and column, counted from 1 as in files.

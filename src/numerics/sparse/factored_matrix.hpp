@@ -10,7 +10,7 @@
 
 namespace kumihimo::sparse {
 
-// Numbering and factor depend on these choices.
+// What numbering and factor depend on.
 struct FactorChoice {
   std::int64_t colours = 0; // m of CM-RCM(m); 0: greedy colouring
   RowOrder order = RowOrder::coalesced;
@@ -25,14 +25,14 @@ struct FactoredMatrix {
   Factor factor;
 };
 
-// Factorisations of one matrix. Keeps the colourings, and the last factor.
+// Of one matrix. Keeps the colourings, and the last factor.
 class Factorisations {
  public:
   // `given`: a colouring instead of that of `choice.colours`; nothing is kept then. Errors: check_symmetric_positive(),
   // check_colouring(), a factorisation that breaks down.
   Result<std::shared_ptr<const FactoredMatrix>> of(const CrsMatrix& matrix, const FactorChoice& choice,
                                                    const std::optional<Colouring>& given = {});
-  // Time that the last call saved because steps were kept.
+  // What the last call took less because steps were kept.
   double saved_seconds() const { return saved_seconds_; }
 
  private:

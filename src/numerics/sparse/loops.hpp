@@ -10,7 +10,7 @@
 
 namespace kumihimo::sparse {
 
-// How a loop uses the sum s of row i.
+// What becomes of the sum s of row i.
 enum class Finish {
   product,              // out = diagonal * gathered + s
   add,                  // out += s

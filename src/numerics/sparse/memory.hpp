@@ -14,7 +14,7 @@
 
 namespace kumihimo::sparse {
 
-// Returns the result of `make`. Error: that of `make`, or that there is not enough memory for `what`.
+// What `make` returns. Error: its own, or that there is not enough memory for `what`.
 template <class Make>
 auto within_memory(const std::string& what, Make make) -> decltype(make()) {
   try {

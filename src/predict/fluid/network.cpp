@@ -100,7 +100,7 @@ void Network::start_at_end(std::uint32_t id, UnderWayStage stage) {
   start(id, {&processors, 1}, 1, paths_.processor_time());
 }
 
-// Bytes within the burst leave now; a longer message leaves at its end.
+// What passes at once leaves now; of a longer message at its end.
 void Network::begin_on_links(std::uint32_t id) {
   UnderWay& of = messages_[id];
   of.stage = UnderWayStage::on_links;
@@ -151,8 +151,8 @@ Time Network::work_time(std::int32_t rank, const goal::GraphOperation& of) const
   return picoseconds(bytes * paths_.slowdown(bytes) / paths_.reduction_rate(rank) + paths_.reduction_cost(rank));
 }
 
-// A cost that does not depend on the length counts as an equivalent number of bytes. A sum that misses the cache takes
-// more time of the thread, which comes first, but no more of the memory.
+// What does not depend on the length takes the time of an equivalent number of bytes. A sum that misses the cache takes
+// more of the thread, which comes first, but no more of the memory.
 std::uint32_t Network::work(Time now, std::int32_t rank, const goal::GraphOperation& operation, Time noise) {
   now_ = now;
   const std::uint32_t id = place();

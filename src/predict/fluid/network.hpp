@@ -26,7 +26,7 @@ struct Message {
   bool summed = false; // where it arrives
 };
 
-// Properties of a message that all messages of a program set share.
+// What a message depends on that all of a program set share.
 struct OfPrograms {
   simulation::Lanes lanes = simulation::Lanes::single;
   std::vector<char> many_peers; // by rank
@@ -45,7 +45,7 @@ class Network {
   // The node's messages that have not left whole are neither sent nor delivered, and those that are submitted later.
   void stop(Time now, std::int32_t node);
 
-  // For programs (hosts/hosts.hpp): `prepare` and `go` are the two halves of submit. There a gap is a pause behind the
+  // Of programs (hosts/hosts.hpp): `prepare` and `go` are the two halves of submit. There a gap is a pause behind the
   // message, and messages between ranks of a node have an interface's time.
   std::uint32_t prepare(const Message& message);
   void go(Time now, std::uint32_t id);
@@ -63,7 +63,7 @@ class Network {
   Time next_message() const { return events_.empty() ? goal::never : events_.front().time; }
   void advance();
 
-  // Messages of the last advance.
+  // Of the last advance.
   const std::vector<std::uint32_t>& sent() const { return sent_; }
   const std::vector<std::uint32_t>& delivered() const { return delivered_; }
 

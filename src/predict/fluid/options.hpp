@@ -1,4 +1,4 @@
-// Options of fluid::run.
+// What fluid::run is asked.
 #pragma once
 
 #include "hosts/outcome.hpp"

@@ -1,5 +1,4 @@
-// Properties of a whole program by which a library decides: how many ranks it exchanges messages with, whether it sums
-// up.
+// What a library decides by a whole program: how many ranks it exchanges messages with, whether it sums up.
 #pragma once
 
 #include "program/program.hpp"

@@ -153,8 +153,7 @@ double missing(double bytes, double cache) { return std::clamp(bytes / cache - 1
 
 } // namespace
 
-// Resources of copies, one set for each node, since nodes may have different numbers of ranks. The memory's bandwidth
-// counts for data that misses all caches.
+// By node, since nodes may have different numbers of ranks. The memory's bandwidth counts for what misses all caches.
 void NetworkPaths::add_copies(double rank_bytes, bool scalar_reduction) {
   const NodeNumbers& node = machine_->node;
   const NodeCopies& copies = *node.copies;

@@ -28,7 +28,7 @@ namespace kumihimo::simulation {
 
 using Resource = std::int32_t;
 
-// Costs of a message beside its share of the resources.
+// What a message costs beside its share of the resources.
 struct Path {
   double limit = 0;   // bytes per second: one engine, and the slowest link of the route alone
   double cost = 0;    // seconds during which its lane's queue is busy before bytes flow
@@ -37,8 +37,8 @@ struct Path {
   bool eager = false; // copied at both ends, it leaves when its sender is ready (of machines with eager_bytes)
 };
 
-// Lanes of a program: whether a rank has several at work at the same time (SoftwareNumbers::lane_bandwidth, put_setup),
-// and whether anything is summed up then (put_sum_latency).
+// Of a program: whether a rank has lanes at work at the same time (SoftwareNumbers::lane_bandwidth, put_setup), and
+// whether anything is summed up then (put_sum_latency).
 enum class Lanes : std::uint8_t { single, concurrent, summing };
 
 struct Transfer {

@@ -94,8 +94,7 @@ class WaitsForDead {
     found_.push_back(rank);
   }
 
-  // Sends that a receive from any rank may wait for: those of ranks that died, and those of waiting ranks that did not
-  // end.
+  // What a receive from any rank may wait for: sends of ranks that died, and those of waiting ranks that did not end.
   using Sender = std::pair<std::int32_t, std::uint32_t>; // and its tag
   const std::vector<Sender>& senders_to(std::int32_t receiver) {
     if (senders_.empty()) {

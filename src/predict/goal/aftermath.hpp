@@ -1,4 +1,4 @@
-// Outcome of graphs of operations in which ranks die: which ranks complete, and which wait for ever, for which rank.
+// What becomes of graphs of operations in which ranks die: who completes, and who waits for ever, for whom.
 #pragma once
 
 #include "goal/deaths.hpp"
@@ -13,9 +13,8 @@ struct Aftermath {
   enum class State : std::uint8_t { complete, died, waits };
   struct OfRank {
     State state = State::complete;
-    // For a rank that waits: how many waits lead to a rank that died; 1: it waits for that rank itself. 0: none do.
-    // Then a rank that completed got its message, which it would not have got without the death (receives from any
-    // rank).
+    // Of a rank that waits: how many waits lead to a rank that died; 1: it waits for that rank itself. 0: none do; a
+    // rank that completed had its message, which it would not have had without the death (receives from any rank).
     std::int32_t waits = 0;
     Time last = 0; // when its last operation ended
   };
@@ -28,8 +27,8 @@ struct Aftermath {
   // Sends, receives and calcs: of the program, those that ended, and of these those of ranks that died.
   std::uint64_t operations = 0, operations_done = 0, operations_lost = 0;
   Time computing = 0, computing_done = 0, computing_lost = 0; // the same of the time of calcs
-  // The lowest rank that waits: its operation that waits, that of the rank it waits for, and so on, by their names. The
-  // last one waits for `chain_end`, which died (or -1: no rank waits so).
+  // Of the lowest rank that waits: its operation that waits, that of the rank it waits for, and so on, by their names;
+  // the last one waits for `chain_end`, which died (or -1: no rank waits so).
   std::vector<std::string> chain;
   std::vector<std::pair<std::int32_t, std::uint32_t>> chain_at; // the same as ranks and their operations
   std::int32_t chain_end = -1;

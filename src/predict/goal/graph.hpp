@@ -32,13 +32,13 @@ struct GraphOperation {
   std::int32_t peer = any_peer; // forward distance to it, (peer - rank) modulo the number of ranks
   std::uint32_t tag = 0;
   std::uint32_t waits_for = 0; // operations of its rank
-  // Operations that wait for it: dependents[first ..], `after_end` for its end and then `after_start` for its start.
+  // Those that wait for it: dependents[first ..], `after_end` for its end and then `after_start` for its start.
   std::uint32_t first = 0, after_end = 0, after_start = 0;
   Kind kind = Kind::join;
   std::uint8_t cpu = 0, nic = 0;
   bool put : 1 = false;    // a message of a program with concurrent lanes (SoftwareNumbers::put_setup)
   bool summed : 1 = false; // a receive whose message is summed up where it arrives, in bytes as `sum` is
-  // For a send: its pause after each packet (pacing), in thousandths of the packet's time on a link. Models without
+  // Of a send: its pause after each packet (pacing), in thousandths of the packet's time on a link. Models without
   // packets ignore it.
   std::uint32_t gap = 0;
   bool operator==(const GraphOperation&) const = default;

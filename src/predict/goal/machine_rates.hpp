@@ -6,7 +6,7 @@
 
 namespace kumihimo::goal {
 
-// Rates of a machine's node: reductions, copies, and a rank's share of flop_rate and memory_bandwidth if nodes have
+// Of a machine's node: reductions, copies, and a rank's share of flop_rate and memory_bandwidth, where nodes have
 // several ranks (their mean number). Processors and interfaces are left to the model.
 WorkRates rates_of(const Job& job, bool scalar_reduction = false);
 

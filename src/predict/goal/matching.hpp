@@ -20,14 +20,14 @@ struct Envelope {
   bool operator==(const Envelope&) const = default;
 };
 
-// A receive of `rank` that waits for its message, or a send of `envelope.sender` that waits for its receive.
+// What waits at `rank`: a receive of it, or the send of `envelope.sender`.
 struct Waiting {
   Envelope envelope;
   std::uint32_t operation = 0;
   bool message = false;
 };
 
-// Matching for ranks at which many wait, without wildcards: at one envelope either receives wait or messages. O(1).
+// Of ranks at which many wait, without wildcards: at one envelope either receives wait or messages. O(1).
 class ExactMatching {
  public:
   // The oldest receive (or message) at this envelope, which is taken away; or this message (receive) waits.
@@ -94,7 +94,7 @@ class ExactMatching {
     slot.last = at;
     ++slot.count;
   }
-  // The entries behind it move up, so that a search from its own place finds each of them.
+  // Those behind it move up, so that each is found from its own place on.
   void erase(std::size_t at) {
     const std::size_t mask = slots_.size() - 1;
     --used_;
@@ -157,8 +157,7 @@ class NearMatching {
     table_.for_each(fn);
   }
 
-  // Loads into the cache: the rank's list, then its first entry. Always inline: GCC drops calls of functions that only
-  // prefetch.
+  // Into the cache: the rank's list, then its first entry. Always inline: GCC drops calls of what only prefetches.
   [[gnu::always_inline]] void prefetch(std::int32_t rank) const {
     __builtin_prefetch(&first_[static_cast<std::size_t>(rank)]);
   }

@@ -1,5 +1,6 @@
-// Noise of an operating system: detours, during which a rank's work stands still (T. Hoefler, T. Schneider, A.
-// Lumsdaine, Characterizing the Influence of System Noise on Large-Scale Applications by Simulation, SC10).
+// What an operating system takes from the processors: detours, during which a rank's work stands still (T. Hoefler, T.
+// Schneider, A. Lumsdaine, Characterizing the Influence of System Noise on Large-Scale Applications by Simulation,
+// SC10).
 #pragma once
 
 #include "base/result.hpp"
@@ -35,7 +36,7 @@ struct NoiseModel {
 
 // Errors: an interval of 0; detours longer than nine tenths of the time; a trace out of order.
 Status check(const NoiseModel& model);
-// For a job of so many ranks: noise on ranks beyond them is an error, too.
+// Of a job of so many ranks: noise on ranks beyond them is an error, too.
 Status check(const NoiseModel& model, std::int32_t ranks);
 
 // A trace as LogGOPSim reads it: lines of start and length in nanoseconds, '#' begins a comment. After a comment such

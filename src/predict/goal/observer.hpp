@@ -1,4 +1,4 @@
-// Interface through which a model that simulates graphs reports the work of ranks and its times.
+// What ranks do when, as a model that simulates graphs tells it.
 #pragma once
 
 #include "goal/graph.hpp"

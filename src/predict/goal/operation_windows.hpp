@@ -20,7 +20,7 @@
 
 namespace kumihimo::goal {
 
-// Window of one rank.
+// Those of one rank.
 class OperationWindow {
  public:
   // For makers, as GraphBuilder has them. What a maker refers to must wait for the calc that it told last, or be kept:
@@ -105,8 +105,7 @@ class OperationWindows {
   void begin(std::int32_t rank, Fn&& fn) {
     extend(rank, fn);
   }
-  // The model calls these for each operation in this order. A send gets `done` only after its message has met its
-  // receive.
+  // What is told of an operation in this order; of a send `done` also comes after its message has met its receive.
   template <class Fn>
   void released(std::int32_t rank, std::uint32_t i, Fn&& fn) {
     if (ranks_[static_cast<std::size_t>(rank)].last == i) extend(rank, fn);

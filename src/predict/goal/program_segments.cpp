@@ -60,7 +60,7 @@ bool ProgramSegments::may_begin(const OfRank& r, const OfLane& lane) const {
       });
 }
 
-// Adds the next rounds; of a long lane, the next ones that have operations.
+// Of a long lane the next ones that have operations.
 Status ProgramSegments::add_rounds(std::int32_t rank, OfLane& lane, std::int64_t segment) {
   const OfRank& r = of(rank);
   do {

@@ -14,7 +14,7 @@
 
 namespace kumihimo::goal {
 
-// Notes of a model on a send.
+// What a model notes of a send.
 struct SendNote {
   std::uint64_t order = 0;      // among all sends, as they began
   std::uint32_t receive = none; // that it has met

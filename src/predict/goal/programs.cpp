@@ -15,7 +15,7 @@ bool has_concurrent_lanes(const Program& program) {
   return phases.has_concurrent_lanes();
 }
 
-// Operations of one rank.
+// Of one rank.
 class RankOperations {
  public:
   RankOperations(OfSet& of, GraphBuilder& graph, Rank rank, const std::function<std::int32_t(std::int32_t)>& distance)

@@ -238,7 +238,7 @@ Status RoundOperations::plan_message(OfLane& lane, const Step& step, std::int64_
 
 std::int64_t RoundOperations::tags_of_lane() const { return of_.tags.count / most_lanes; }
 
-// Tag of the n-th message of a segment between a pair.
+// Of the n-th message of a segment between a pair.
 std::uint32_t RoundOperations::tag_of(const OfLane& lane, std::int64_t segment, std::int64_t n) const {
   const std::int64_t each = tags_of_lane() / set_.segments.count;
   return of_.tags.first +

@@ -15,12 +15,12 @@
 
 namespace kumihimo::goal {
 
-// Rates of a rank's own work.
+// What a rank's own work takes.
 struct WorkRates {
   double reduced = 0, copied = 0; // result bytes a second; 0: takes no time
   ComputeRates compute;           // of compute steps
-  // Processors and interfaces of a rank. Processor 0 reduces, copies and computes. Messages of the n-th lane have one
-  // of the others, if there are more, and an interface: n modulo their number.
+  // Of a rank. Processor 0 reduces, copies and computes; messages of the n-th lane have one of the others, if there are
+  // more, and an interface: n modulo their number.
   std::int32_t cpus = 1, nics = 1;
   std::int64_t most = std::int64_t{1} << 27; // operations of all different graphs
   // For a model of the node's memories and engines: sums and copies in bytes (Kind::sum, copy), offloads, signals
@@ -36,7 +36,7 @@ struct Tags {
   std::uint32_t first = 0, count = any_tag;
 };
 
-// Shared by all ranks of a set.
+// What all ranks of a set share.
 struct OfSet {
   const ProgramSet& set;
   WorkRates rates;
@@ -57,7 +57,7 @@ class RoundOperations {
     std::uint32_t index = 0; // dense, the same on all ranks
     std::uint32_t here = 0;  // among the lanes of the rank
     RoundGraph rounds;       // of the lane, which outlives them
-    // Messages of the segment so far, by peer: their numbers tell them apart.
+    // Of the segment so far, by peer: messages are told apart by their numbers.
     std::map<std::int32_t, std::int64_t> sent, received;
     std::int64_t offloads = 0;
     std::vector<char> present; // of the steps with data or computation that add() made last, those that are not empty

@@ -14,7 +14,7 @@ struct SentTo {
   bool operator==(const SentTo&) const = default;
 };
 
-// All sends of `rank`, in ascending order of receivers; itself may be among them.
+// Of all sends of `rank`, in ascending order of receivers; itself may be among them.
 std::vector<SentTo> sends_of(const Graphs& graphs, std::int32_t rank);
 
 } // namespace kumihimo::goal

@@ -96,7 +96,7 @@ class TextReader {
     return Nothing{};
   }
 
-  // Reads an operation or a dependency up to the end of the line.
+  // Of an operation or a dependency up to the end of the line.
   Status read_from(std::string_view first) {
     if (first == "num_ranks") {
       if (graphs_) return wrong_value("num_ranks must stand once", "a second one");

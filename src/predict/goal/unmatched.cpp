@@ -9,7 +9,7 @@ namespace {
 
 std::int32_t rank_of(const Waiting& w) { return w.message ? w.envelope.sender : w.envelope.receiver; }
 
-// Operations of a rank with such an envelope; wildcards do not count.
+// Of a rank with such an envelope, wildcards apart.
 std::int64_t count(const Graphs& graphs, Kind kind, std::int32_t rank, std::int32_t peer, std::uint32_t tag) {
   std::int64_t n = 0;
   for (const GraphOperation& operation : graphs.of(rank).operations)

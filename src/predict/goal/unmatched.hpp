@@ -1,4 +1,4 @@
-// Sends and receives that a simulation finds unmatched at its end.
+// What a simulation finds at its end where sends and receives never met.
 #pragma once
 
 #include "base/result.hpp"

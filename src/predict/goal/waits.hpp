@@ -10,8 +10,8 @@
 
 namespace kumihimo::goal {
 
-// Operations that wait for several: how many of these are left. Mostly few operations wait at a time, so a short list
-// for each rank is enough. If many wait on a rank, all its operations get a counter.
+// Of operations that wait for several: how many are left. Few wait at a time, so that a short list of each rank serves;
+// of a rank where many do, all its operations get a counter.
 class Waits {
  public:
   explicit Waits(std::int32_t ranks) : first_(static_cast<std::size_t>(ranks), no_link) {}
@@ -50,7 +50,7 @@ class Waits {
       if (const auto when = one_less(rank, graph, graph.dependents[d], ready)) fn(graph.dependents[d], *when);
   }
 
-  // Loads into the cache: the rank's list, then its first entry.
+  // Into the cache: the rank's list, then its first entry.
   [[gnu::always_inline]] void prefetch(std::int32_t rank) const {
     __builtin_prefetch(&first_[static_cast<std::size_t>(rank)]);
   }

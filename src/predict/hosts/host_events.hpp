@@ -1,4 +1,4 @@
-// Future events on ranks, in the order of time, and of equal times in the order in which they were planned.
+// What will happen on ranks, in the order of time, and of equal times in the order in which it was planned.
 #pragma once
 
 #include "base/fifo.hpp"

@@ -44,7 +44,7 @@ using goal::Kind;
 template <class Net, class Operations, class Matching>
 class Hosts {
  public:
-  // All references must outlive this. The operations are used up.
+  // What is referred to outlives this. The operations are used up.
   Hosts(Operations& operations, std::span<const std::int32_t> nodes, const Software& software,
         const LocalCopies& copies, Net& network, Matching matching, const HostsOptions& options,
         Observers observers = {})
@@ -351,7 +351,7 @@ class Hosts {
     return software_.is_eager(send) && node_of(rank) != node_of(peer);
   }
 
-  // For programs: requests of one instant are served at its end, in the order in which the sends began.
+  // Of programs. What asks at one instant is served at its end, in the order in which the sends began.
   void ask_channel(std::int32_t rank, std::uint32_t send, const goal::GraphOperation& of) {
     const std::uint64_t at = key(rank, of);
     PeerChannel& channel = channels_[at];
@@ -489,7 +489,7 @@ class Hosts {
   void reach(const HostEvent& event, const goal::GraphOperation& of) {
     take_when_received(event.rank, {event.sender, event.operation}, software_.taking(of));
   }
-  // A message of a program is taken once its receive is posted.
+  // Of programs, it is taken once its receive is posted.
   void take_when_received(std::int32_t receiver, const UnderWay& message, Time taking) {
     const Task task{message.send, message.sender, taking};
     if constexpr (of_programs) {

@@ -1,4 +1,4 @@
-// Options and result of a simulation of ranks with graphs on a network.
+// What ranks of graphs are asked to do on a network, and when they have done it.
 #pragma once
 
 #include "goal/aftermath.hpp"

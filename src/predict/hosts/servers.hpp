@@ -1,5 +1,4 @@
-// Servers of a rank, each of which does one task after the other: processors, interfaces, and channels from an
-// interface to a peer.
+// What does one thing after the other on a rank: processors, interfaces, and channels from an interface to a peer.
 #pragma once
 
 #include "base/fifo.hpp"
@@ -9,7 +8,7 @@
 
 namespace kumihimo::hosts {
 
-// Task of a processor or an interface: an operation of its rank, or taking a message that has arrived.
+// What a processor or an interface does: an operation of its rank, or taking a message that has arrived.
 struct Task {
   std::uint32_t operation = 0; // of the rank, or the send of
   std::int32_t sender = -1;    // a message

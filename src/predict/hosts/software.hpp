@@ -1,4 +1,4 @@
-// Costs of software and shared memory of a machine, and the nodes of ranks.
+// What software and shared memory of a machine take, and on which nodes ranks are.
 #pragma once
 
 #include "goal/machine_rates.hpp"
@@ -29,7 +29,7 @@ struct Software {
   Time packet = 0; // of a full one on a link
 
   std::vector<double> slowness; // by node, 1 / factor; empty: no node is slow
-  // Time on this node of work that takes `time` on a usual node.
+  // What takes `time` on a usual node.
   Time on_node(std::int32_t node, Time time) const {
     if (slowness.empty()) return time;
     return static_cast<Time>(std::llround(static_cast<double>(time) * slowness[static_cast<std::size_t>(node)]));
@@ -62,7 +62,7 @@ Software software_of(const Machine& machine);
 // The bytes of the longest message that leaves before its receive is posted, of programs whose others wait.
 std::uint64_t unexpected_bytes_of(const Machine& machine);
 
-// Rates of a rank's own work, on one processor; each of 256 lanes has an interface.
+// What a rank's own work takes, on one processor; each of 256 lanes has an interface.
 goal::WorkRates rates_of(const Job& job, bool scalar_reduction = false);
 
 // Messages between ranks of a node.
@@ -82,7 +82,7 @@ class LocalCopies {
 // Errors: a node that dies and does not exist; those of the noise of so many ranks.
 Status check(const HostsOptions& options, const Machine& machine, std::int32_t ranks);
 
-// Nodes by rank. `placement`: none for block order. Errors: more ranks than slots, or another number in the placement.
+// By rank. `placement`: none for block order. Errors: more ranks than slots, or another number in the placement.
 Result<std::vector<std::int32_t>> nodes_of(const Job& job, std::int32_t ranks,
                                            const std::optional<Placement>& placement);
 

@@ -12,8 +12,8 @@ struct DelayMap {
   Time bin = 0;                     // of the time without noise
   std::size_t bins = 0, groups = 0; // of ranks side by side, `group` ranks each (the last one may have fewer)
   std::int32_t group = 1;
-  // Indexed by group and bin, in picoseconds: the latest rank of the group does the work of the bin so much later with
-  // noise than without.
+  // By group and bin, in picoseconds: what a rank has done by the end of the bin without noise it has done so much
+  // later with it; of the latest rank of the group.
   std::vector<Time> latest;
 };
 

@@ -75,8 +75,7 @@ class Engine {
     }
   }
 
-  // Loads into the cache, step by step, the memory that an event will touch. Always inline: GCC drops calls of
-  // functions that only prefetch.
+  // Into the cache, step by step, what an event will touch. Always inline: GCC drops calls of what only prefetches.
   static std::int32_t owner_of(const LogGopsEvent& event) { // of its operation
     return event.kind == LogGopsEventKind::arrival ? event.sender : event.rank;
   }
@@ -183,7 +182,7 @@ class Engine {
     for (Observer* each : options_.observers) each->busy(work);
   }
 
-  // Operations of one rank or two that may start. They start sorted by rank and kind. A join ends at once.
+  // Of one rank or two: those that may start, which they do sorted by rank and kind. A join ends at once.
   struct Released {
     std::int32_t rank = 0;
     std::uint32_t operation = 0;
@@ -378,7 +377,7 @@ class Engine {
     if (list.events.top().order == event.order) wake_at(time, place, list);
   }
 
-  // Key of the operations that need the same processor and interface.
+  // Of operations that need the same processor and interface.
   struct Place {
     std::int32_t rank = 0;
     Kind kind = Kind::calc; // receive: of arrivals

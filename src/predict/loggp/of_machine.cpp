@@ -41,7 +41,7 @@ Routes routes_of(const Machine& machine) {
   return found;
 }
 
-// Replaces derived times of messages by those that were measured with an MPI library.
+// What an MPI library's messages were measured to take, in place of what was derived.
 void replace_by_measured(LogGopsParameters& p, const LogGopsNumbers& measured) {
   const auto time = [](Time& into, const auto& number) {
     if (number) into = picoseconds(number->value.value);

@@ -44,7 +44,7 @@ class EventBucket {
     }
     (*this)[size_++] = event;
   }
-  // Gives back the memory of events [0, i), as far as they fill whole pieces.
+  // Of events [0, i) the memory, as far as they fill it.
   void release(std::size_t i, Pieces& spare) {
     if (i == 0 || i % in_piece != 0) return;
     spare.push_back(std::move(pieces_[i / in_piece - 1]));

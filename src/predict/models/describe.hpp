@@ -34,8 +34,7 @@ struct BusyShares {
   double bin_seconds = 0;
   std::map<std::string, ClassShares> by_class;
 };
-// Interval of predictions on a machine whose file has [prediction_errors]. The commands add it, by classes of
-// algorithms.
+// Of predictions on a machine whose file has [prediction_errors]. The commands add them, by classes of algorithms.
 struct ErrorInterval {
   double low_seconds = 0, high_seconds = 0, share = 0;
   std::string algorithms, lengths;

@@ -37,12 +37,12 @@ struct Model {
   std::string_view fidelity; // one sentence: what it knows, and what it leaves out
   std::vector<Accepted> accepts;
   bool needs_machine = true;
-  // Texts for the case that flow predicts another time for the same programs: when this model's time is too short, and
-  // when it is too long. Empty: the times are not compared.
+  // What to say where flow tells another time of the same programs: of a time that is too short, of one too long.
+  // Empty: it is not compared.
   std::string_view too_short = {}, too_long = {};
   std::string_view below_bound = {}; // of a time that no schedule can have
   Result<Ran> (*run)(const Question&, const Run&) = nullptr;
-  // Rates of a rank's own work in recordings, whose programs are made before.
+  // What a rank's own work takes, of recordings, whose programs are made before.
   Result<goal::WorkRates> (*rates)(const Question&) = rates_of_machine;
 };
 

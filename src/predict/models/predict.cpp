@@ -49,7 +49,7 @@ Status check_accepted(const Model& model, const Question& question) {
   return Nothing{};
 }
 
-// Times of the deaths, for a subject that takes `seconds` without them.
+// Of deaths: when each is, of a subject that takes `seconds` without them.
 Result<std::vector<hosts::NodeDeath>> times_of(const Question& question, double seconds) {
   std::vector<hosts::NodeDeath> times;
   const std::vector<std::int32_t> nodes = TRY(question.place.node_of_rank(ranks_of(question.subject)));

@@ -17,13 +17,13 @@
 
 namespace kumihimo::models {
 
-// Result of a run of graphs of operations.
+// Of graphs of operations.
 struct GraphRun {
   std::int32_t last_rank = 0;
   std::uint64_t operations = 0, messages = 0;
 };
 
-// Times of LogGOPS.
+// Of LogGOPS.
 struct RankTimes {
   std::uint64_t message_bytes = 0;
   loggp::RankSeconds mean;
@@ -32,7 +32,7 @@ struct RankTimes {
   std::vector<loggp::RankSeconds> by_rank;
 };
 
-// Result of the packet model.
+// Of packets.
 struct PacketRun {
   packet::DeliveredTraffic traffic;
   packet::PacketOptions options; // with the buffers that the machine has

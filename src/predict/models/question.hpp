@@ -60,7 +60,7 @@ struct Disturbance {
   packet::Background background = {}; // other jobs on the same network
 };
 
-// Options of a model, and requests for more output. Each row of models.def names those that it uses.
+// What a model is told beside, and what it is to tell. Each row of models.def names those that it heeds.
 struct Options {
   bool link_bytes = false;     // of each link
   FlowStageSet without = {};   // flow: stages that are switched off
@@ -73,7 +73,7 @@ struct Options {
   packet::PacketOptions packets = {};
   std::optional<std::string> loggops = {}; // "L=2500,o=1500": instead of the machine's
   std::optional<std::int32_t> cpus = {}, nics = {};
-  // For a recording: an ideal network, a machine with other numbers, and the times at which ranks did their work.
+  // Of a recording: on an ideal network, on a machine with other numbers, and what ranks do when.
   bool ideal_network = false;
   replay::NetworkFactors factors = {};
   replay::TimesOptions times = {};

@@ -1,4 +1,4 @@
-// Shared by rows: the schedule of a collective, and its forms for models of graphs.
+// What rows share: the schedule of a collective, and its forms for models of graphs.
 #pragma once
 
 #include "models/model.hpp"

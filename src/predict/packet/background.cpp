@@ -92,7 +92,7 @@ Time phase_of(const BackgroundJob& job, std::uint32_t number, Time first) {
   return static_cast<Time>(uniform(mixed(mixed(job.seed, number), 0)) * static_cast<double>(first));
 }
 
-// Random numbers of a node that are drawn beside those of its messages (drawn()).
+// What is drawn of a node beside its messages (drawn()).
 constexpr std::uint64_t first_receiver = ~std::uint64_t{0};
 
 Sources::Sources(const BackgroundJob& job, std::uint32_t number, const Fabric& fabric)

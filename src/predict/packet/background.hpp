@@ -48,7 +48,7 @@ struct Background {
   std::uint32_t most_waiting = 64; // messages of a node
 };
 
-// Use of the network by one job, from the start of the job watched to its end.
+// Of one job, from the start of the job watched to its end.
 struct BackgroundUse {
   std::uint64_t offered = 0, delivered = 0; // bytes
   std::uint64_t runs = 0;                   // of recorded graphs, that ended
@@ -59,7 +59,7 @@ struct BackgroundUse {
 // ranks.
 Status check(const Background& background, std::span<const std::int32_t> watched, std::int32_t nodes);
 
-// Injection rate of a node: the rate of an engine, or of all engines together if that is less. Femtoseconds a byte.
+// What a node can inject: the rate of an engine, or of all engines together where that is less. Femtoseconds a byte.
 std::uint64_t injection_of(const Fabric& fabric, std::int32_t node);
 
 // The job watched starts after 16 times what the slowest source needs for a message, or leaves between two where that
@@ -67,7 +67,7 @@ std::uint64_t injection_of(const Fabric& fabric, std::int32_t node);
 // 44). 0 without sources.
 Time warm_up_of(const Background& background, const Fabric& fabric);
 
-// For recorded graphs that first ended at `first`: how much later the job watched starts, drawn from 0 to `first`.
+// Of recorded graphs that first ended at `first`: how much later the job watched starts, drawn from 0 to `first`.
 Time phase_of(const BackgroundJob& job, std::uint32_t number, Time first);
 
 // The messages of a job's sources in the order of their times, each made when it is asked for.

@@ -69,7 +69,7 @@ std::shared_ptr<const Torus> torus_of(const TopologyPtr& topology) {
   return {topology, &on_tofu->tofu().torus()};
 }
 
-// The topology that numbers the links and knows their ends.
+// What numbers the links and knows their ends.
 const Topology& physical(const Topology& topology) {
   const VirtualTorus* const on_tofu = virtual_torus(topology);
   return on_tofu ? static_cast<const Topology&>(on_tofu->tofu()) : topology;

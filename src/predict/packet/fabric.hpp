@@ -16,7 +16,7 @@
 
 namespace kumihimo::packet {
 
-// Speed of a kind of link.
+// Of a kind of link.
 struct Speed {
   std::uint64_t femtoseconds = 0; // a byte
   Time latency = 0;               // of a packet's first byte to the arbiter behind the link
@@ -40,7 +40,7 @@ struct Fabric {
   std::uint32_t links = 0; // bound of their numbers
 
   std::vector<Speed> speeds;
-  // Indexed by link. Vertices are -1 for a number that is no link.
+  // By link; vertices -1 where it is none.
   std::vector<std::int32_t> from, to;
   std::vector<std::uint16_t> speed;
 
@@ -50,7 +50,7 @@ struct Fabric {
   std::uint64_t usual_engine = 0;       // femtoseconds a byte
   std::vector<std::uint64_t> engine;    // the same by vertex
   std::vector<std::uint64_t> injection; // of all engines of a vertex together; 0: no more than the engines'
-  // Indexed by vertex, `most_arriving` each: the links that end there; the rest is none. By link: its place among them.
+  // By vertex, `most_arriving` each: the links that end there; none: the rest. And by link its place among them.
   std::int32_t most_arriving = 0;
   std::vector<std::uint32_t> arriving;
   std::vector<std::uint16_t> place;

@@ -1,4 +1,4 @@
-// Result of the packet model for graphs of operations.
+// What the packet model tells of graphs of operations.
 #pragma once
 
 #include "hosts/outcome.hpp"

@@ -46,7 +46,7 @@ class PacketSwitches {
   Time next() const { return next_; } // when something happens; never: nothing will
   void advance();                     // all that happens at next()
 
-  // Messages of the last advance, in the order of their submission, whose last byte has left its node, or has arrived.
+  // Of the last advance, in the order of their submission: messages whose last byte has left its node, or arrived.
   const std::vector<std::uint32_t>& sent() const { return sent_; }
   const std::vector<std::uint32_t>& delivered() const { return delivered_; }
   DeliveredTraffic traffic() const;

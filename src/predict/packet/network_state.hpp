@@ -1,4 +1,4 @@
-// State of a network: packets in the slots of channels, links, engines, nodes, messages.
+// What a network holds: packets in the slots of channels, links, engines, nodes, messages.
 #pragma once
 
 #include "base/link_pool.hpp"
@@ -35,8 +35,7 @@ struct NetworkState {
     bool lacks_room : 1 = false;                  // its link waits for a slot
     bool last_is_full : 1 = false;                // packet
   };
-  // The data that decide on a link, and the queues at its end: a packet's hop touches this, a slot, and no more of the
-  // link.
+  // What decides on a link, and the queues at its end: a packet's hop touches this, a slot, and no more of the link.
   struct alignas(64) Link {
     std::array<Mask, channels> asking{}; // queues at its start whose first packet asks for it; with adaptive routing
                                          // the last are all of them, and those before ask for the escape

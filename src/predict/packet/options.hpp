@@ -1,4 +1,4 @@
-// Options and results of the packet model.
+// What the packet model is asked, and what it tells.
 #pragma once
 
 #include "hosts/outcome.hpp"
@@ -16,13 +16,13 @@ using goal::Time;
 enum class Routing : std::uint8_t { dimension_order, adaptive };
 using hosts::NodeDeath;
 
-// The options of hosts::HostsOptions are for the job watched.
+// What hosts::HostsOptions has is of the job watched.
 struct PacketOptions : hosts::HostsOptions {
   Routing routing = Routing::dimension_order;
   // Payload of a packet. With its header at most 65,535 bytes. A machine's link_bandwidth is that of payload, so that
   // headers are in it already; give their bytes only with a machine whose link_bandwidth is that of the wire.
   std::int64_t packet_bytes = 2048, header_bytes = 0;
-  // Slots of each virtual channel at the far end of each link, 1 to 255; 0: see buffer_packets_of.
+  // Of each virtual channel at the far end of each link, 1 to 255; 0: see buffer_packets_of.
   std::int64_t buffer_packets = 0;
   std::uint64_t seed = 1;       // of the first turns of the arbiters
   std::int32_t bins = 128;      // at most, of the utilisation over time
@@ -38,7 +38,7 @@ struct RawMessage {
   bool background = false; // of another job than the one watched
 };
 
-// Counts of the messages of background jobs, which the numbers of all traffic include.
+// Of the messages of background jobs, which the numbers of all traffic include.
 struct BackgroundTraffic {
   std::uint64_t messages = 0, packets = 0, packets_waited = 0, bytes = 0;
 };

@@ -33,8 +33,8 @@ template <PacketEventKind kind>
   }
 }
 
-// Prefetches memory that depends on an event's link and queue, which are in the cache now: its queue's next packet asks
-// for a link and may cross it; a link that is free takes another packet.
+// What depends on an event's link and queue, which are at hand now: its queue's next packet asks for a link and may
+// cross it; a link that is free takes another packet.
 template <class Routes, std::size_t words>
 template <PacketEventKind kind>
 [[gnu::always_inline]] inline void PacketSwitches<Routes, words>::prefetch_soon(const PacketEvent& event) const {
@@ -66,7 +66,7 @@ template <PacketEventKind kind>
   prefetch_hops(q, leaves ? 1 : 0);
 }
 
-// Prefetches the hops of a packet in the queue behind a link.
+// Of a packet in the queue behind a link.
 template <class Routes, std::size_t words>
 [[gnu::always_inline]] inline void PacketSwitches<Routes, words>::prefetch_hops(std::uint32_t q,
                                                                                 std::uint32_t place) const {

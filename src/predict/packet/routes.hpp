@@ -16,7 +16,7 @@ struct RouteHop {
   std::uint8_t channel = 0; // unless the link is its ring's last; with adaptive routing that of the escape
 };
 
-// Place of a link in its ring.
+// What a link is to its ring.
 struct Turn {
   std::uint8_t axis = 0; // in the order of routing
   bool minus = false;

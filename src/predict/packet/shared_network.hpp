@@ -53,7 +53,7 @@ class SharedNetwork {
     return Nothing{};
   }
 
-  // Use by each client since the last reset.
+  // By client: since the last reset.
   const std::vector<BackgroundUse>& uses() const { return uses_; }
   void reset_uses() { std::fill(uses_.begin(), uses_.end(), BackgroundUse{}); }
 

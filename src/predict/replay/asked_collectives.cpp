@@ -20,7 +20,7 @@ bool has_own_blocks(const CollectiveRow& row) {
   return row.moves_data() && !row.is_vector() && !row.of_pairs() && !row.reduces();
 }
 
-// Empty if the lengths are equal; otherwise the table.
+// Of equal lengths nothing; otherwise the table.
 std::vector<std::int64_t> irregular(std::vector<std::int64_t> lengths) {
   const bool equal = std::adjacent_find(lengths.begin(), lengths.end(), std::not_equal_to<>()) == lengths.end();
   return equal ? std::vector<std::int64_t>{} : std::move(lengths);

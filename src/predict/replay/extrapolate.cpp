@@ -247,7 +247,7 @@ Status Extrapolation::find_communicators() {
     if (Status s = for_each_part(recording_->stream(rank), look); !s) return s;
   for (std::uint32_t c = 0; c < recording_->communicators(); ++c)
     family_of_.push_back(used[c] ? TRY(family_of(c)) : none);
-  // For each new communicator, find the recorded one that contains the model of its first member.
+  // Of each new one the recorded one that its first member's model is in.
   for (std::uint32_t f = 0; f < families_.size(); ++f) {
     Family& family = families_[f];
     family.first = static_cast<std::uint32_t>(of_recording_.size());

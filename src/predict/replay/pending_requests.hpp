@@ -24,7 +24,7 @@ class PendingRequests {
     if (slots_[at].request == 0) return std::nullopt;
     const std::uint32_t found = slots_[at].at;
     --used_;
-    // The entries behind it move up, so that a search from its own place finds each of them.
+    // Those behind it move up, so that each is found from its own place on.
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t next = (at + 1) & mask; slots_[next].request != 0; next = (next + 1) & mask) {
       const std::size_t own = home_of(slots_[next].request);

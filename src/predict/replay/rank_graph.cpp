@@ -108,7 +108,7 @@ void CollectiveFragments::forget(std::int32_t rank) {
   kept_ = 0;
 }
 
-// Factors by which each rank's computing becomes the mean of all.
+// By which each rank's computing becomes the mean of all.
 std::vector<double> balancing(std::vector<double> computing) {
   double sum = 0;
   for (const double own : computing) sum += own;

@@ -20,10 +20,9 @@ namespace kumihimo::replay {
 
 using goal::GraphOperation;
 
-// Messages that are under way at once must not have the same tag between the same ranks, or they would match in another
-// order than in MPI. So messages are numbered by communicator and tag, and each communicator has blocks of tags for its
-// collectives, which are used in turn. Communicators that share no rank share numbers, so that their ranks can share
-// graphs.
+// What is under way at once must not have the same tag between the same ranks, or it would match in another order than
+// in MPI: messages are numbered by communicator and tag, and each communicator has blocks for its collectives, used
+// again after so many. Communicators that share no rank share numbers, so that their ranks can share graphs.
 class TagNumbers {
  public:
   explicit TagNumbers(const Source& source) : context_(source.communicators(), 0) {
@@ -52,7 +51,7 @@ class TagNumbers {
     return numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size())).first->second;
   }
   goal::Tags first_block() const { return {first, tags_}; }
-  // First tag of the n-th collective of a communicator, behind the first block.
+  // Of the n-th collective of a communicator, behind the first block.
   std::uint32_t behind(std::uint32_t communicator, std::size_t n) const {
     return (context_[communicator] * blocks_ + static_cast<std::uint32_t>(n % blocks_)) * tags_;
   }
@@ -114,7 +113,7 @@ class RankGraph {
             std::int32_t rank, double share)
       : source_(source), collectives_(collectives), tags_(tags), options_(options), rank_(rank), share_(share) {}
 
-  // Adds the next event. Returns the mark of the calc that it adds, if it adds one. Error: a collective that its
+  // Of the events in their order. The mark of the calc that it adds, if it adds one. Error: a collective that its
   // algorithm does not fit.
   Result<std::optional<Mark>> add(Builder& builder, const Event& event) {
     builder_ = &builder;
@@ -139,7 +138,7 @@ class RankGraph {
 
  private:
   using Operations = std::vector<std::uint32_t>;
-  // Operations that the next operation waits for.
+  // What the next operation waits for.
   struct Point {
     Operations ends, starts;
     bool empty() const { return ends.empty() && starts.empty(); }

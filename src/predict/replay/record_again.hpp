@@ -1,4 +1,4 @@
-// Advice for a recording that is wrong.
+// What to do about a recording that is wrong.
 #pragma once
 
 namespace kumihimo::replay {

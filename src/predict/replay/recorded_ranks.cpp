@@ -252,7 +252,7 @@ class RecordedRanks::Reading : public EventStream {
     ++all[at - 1u].second;
   }
 
-  // The end of a region also ends the regions within it. The end of a region that has not begun is ignored.
+  // What a region that ends has within it ends, too; one that has not begun does not.
   Status region(const Event& event) {
     const std::uint32_t own = event.region().number;
     if (inside_) return wrong("a region must not begin or end within a call");

@@ -21,7 +21,7 @@
 
 namespace kumihimo::replay {
 
-// Meaning of the numbers in a rank's events: places in the lists of RecordedNames.
+// What the numbers in a rank's events stand for: places in the lists of RecordedNames.
 struct NumbersOfRank {
   std::vector<std::uint32_t> sites, regions, communicators;
 };
@@ -57,7 +57,7 @@ class RecordedRanks : public RankReader {
   const std::vector<std::vector<std::int32_t>>& communicators() const override { return communicators_; }
   const std::vector<std::vector<std::int64_t>>& parts() const override { return parts_; }
 
-  // Names in the ranks that were read, in the order in which they were met first.
+  // Of the ranks that were read, in the order in which they were met first.
   std::vector<std::string> sites() const;   // "MPI_Send at solver.c:12"
   std::vector<std::string> regions() const; // the first one is outside all others
   struct Rank {

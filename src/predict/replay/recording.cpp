@@ -153,7 +153,7 @@ std::unique_ptr<EventStream> Recording::stream(std::int32_t rank, const AtOnce& 
   return std::make_unique<MemoryStream>(events_[static_cast<std::size_t>(rank)]);
 }
 
-// Resolves a rank whose events are in memory.
+// Of what is in memory.
 Status Recording::resolve(std::int32_t rank) {
   std::vector<Event>& events = events_[static_cast<std::size_t>(rank)];
   std::vector<Event> found;
@@ -167,7 +167,7 @@ Status Recording::resolve(std::int32_t rank) {
   return Nothing{};
 }
 
-// Publishes the communicators and lists of parts that the reader has found so far.
+// What the reader has found so far is known to others from now on.
 Status Recording::take_from_reader() {
   const std::uint32_t first = communicators(), first_list = static_cast<std::uint32_t>(parts_.size());
   const auto& found = reader_->communicators();

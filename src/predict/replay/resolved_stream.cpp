@@ -62,8 +62,7 @@ Status ResolvedStream::end(std::uint64_t number, const Event& event) {
   return Nothing{};
 }
 
-// Operations that never ended: a receive that was cancelled got nothing; a collective is an error, since its kind is
-// unknown.
+// What never ended: a receive that was cancelled got nothing, and what a collective was is unknown.
 Status ResolvedStream::end_all() {
   ended_ = true;
   for (const Open& each : open_) {

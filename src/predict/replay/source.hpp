@@ -1,4 +1,4 @@
-// Program to replay: the events of each rank, and the collectives that the ranks ask for together.
+// What a program to replay consists of: the events of each rank, and the collectives that they ask for together.
 #pragma once
 
 #include "base/collective_kind.hpp"
@@ -14,8 +14,8 @@
 
 namespace kumihimo::replay {
 
-// A recording has only events of calls, and compute events between calls. Numbers of call sites, regions, communicators
-// and lists of parts are the same on all ranks. Times are those of the recording, or 0.
+// Of the kinds of events a recording has those of calls, and compute between calls. Numbers of call sites, regions,
+// communicators and lists of parts are the same on all ranks. Times are those of the recording, or 0.
 using trace::Event;
 using trace::EventKind;
 using trace::is_collective;
@@ -62,7 +62,7 @@ constexpr AtOnce together(std::int32_t ranks) {
   return {std::clamp<std::size_t>(of_all / static_cast<std::size_t>(std::max(1, ranks)), 64, AtOnce{}.events), 1};
 }
 
-// Source of graphs: a recording, or its extrapolation. Communicator 0 is the world.
+// What is made graphs of: a recording, or its extrapolation. Communicator 0 is the world.
 class Source {
  public:
   virtual ~Source() = default;
@@ -85,7 +85,7 @@ class RankReader {
   virtual ~RankReader() = default;
   // First all ranks are read in their order, later any.
   virtual std::unique_ptr<EventStream> stream(std::int32_t rank, const AtOnce& at_once) = 0;
-  // Objects that the events so far refer to: the members of communicators from number 1 on, and lists of parts.
+  // What the events so far refer to: the members of communicators from number 1 on, and lists of parts.
   virtual const std::vector<std::vector<std::int32_t>>& communicators() const = 0;
   virtual const std::vector<std::vector<std::int64_t>>& parts() const = 0;
 };

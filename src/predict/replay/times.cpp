@@ -105,7 +105,7 @@ class Watch : public goal::Observer {
     times_.bytes += program_.bytes_of(send.rank, send.operation);
   }
 
-  // For a GOAL file: all calcs count, those of all processors.
+  // Of a GOAL file: all calcs count, of all processors.
   void busy_without_marks(const goal::ProcessorWork& work) {
     if (work.kind != goal::Kind::calc || work.end == work.start) return;
     OfRank& of = ranks_[static_cast<std::size_t>(work.rank)];

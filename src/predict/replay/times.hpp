@@ -14,7 +14,7 @@ namespace kumihimo::replay {
 
 using goal::Time; // picoseconds
 
-// Sum over all ranks.
+// Of all ranks together.
 struct PlaceTimes {
   std::int64_t count = 0; // calls, or stretches of computing
   Time time = 0;
@@ -23,7 +23,7 @@ struct PlaceTimes {
   std::int32_t ranks = 0; // that were there
 };
 
-// Interval of a rank: computing in a region, or a call at a site.
+// What a rank did from start to end: computing in a region, or a call at a site.
 struct PlaceInterval {
   std::int32_t rank = 0;
   std::uint32_t place = 0;

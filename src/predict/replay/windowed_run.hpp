@@ -22,7 +22,7 @@ class WindowedRun {
   ~WindowedRun();
 
   goal::OperationWindows& operations();
-  // Marks of the calcs that have been made and not started yet.
+  // Of the calcs that have been made and not started yet.
   std::deque<Mark>& marks(std::int32_t rank);
 
  private:

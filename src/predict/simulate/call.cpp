@@ -21,7 +21,7 @@ std::int64_t pieces(const Extent& extent) {
   return all;
 }
 
-// Time of all copies that pack or unpack, in one segment.
+// Of all its copies that pack or unpack, in one segment.
 double seconds_of_packing(const Body& body, const SoftwareNumbers& software) {
   constexpr std::int64_t most_plain = 2; // a cyclic range is two copies
   double seconds = 0;

@@ -1,4 +1,4 @@
-// Costs of a library's call beside its steps: a copy of the input, scratch, and packing of blocks that lie apart.
+// What a call of a library takes beside its steps: a copy of the input, scratch, and packing of blocks that lie apart.
 #pragma once
 
 #include "fluid/resources.hpp"

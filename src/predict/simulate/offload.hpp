@@ -1,4 +1,4 @@
-// Requests of a program to the network's own engine: barriers and small reductions.
+// What a program asks of the network's own engine for barriers and small reductions.
 #pragma once
 
 #include "program/program_set.hpp"

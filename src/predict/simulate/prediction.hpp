@@ -1,5 +1,5 @@
-// Result of a simulation: the time of a collective on a machine, where it goes, what limits it, and how far the model
-// that predicted it may be trusted.
+// What a simulation tells: the time of a collective on a machine, where it goes, what limits it, and how far the model
+// that said so may be trusted.
 #pragma once
 
 #include "base/units.hpp"
@@ -76,7 +76,7 @@ struct SchedulePrediction {
   // the schedule: exact, every program and link was compared. 1: each rank was walked. (flow)
   std::int64_t ranks_alike = 1;
 
-  // Time that sharing adds to the critical path with messages that begin or end at other times, as a part of it (flow).
+  // What sharing adds to the critical path with messages that begin or end at other times, as a part of it (flow).
   double doubtful_sharing = 0;
 
   std::vector<FlowStageReport> stages; // on demand (flow)

@@ -1,4 +1,4 @@
-// Errors of the models for programs that do not fit together, and whether the models can detect them.
+// What the models say of programs that do not fit together, and where they can tell.
 #pragma once
 
 #include "base/result.hpp"

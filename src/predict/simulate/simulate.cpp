@@ -76,7 +76,7 @@ Result<SchedulePrediction> simulate_cost(Seconds seconds, const Collective& coll
 
 namespace {
 
-// The largest buffers of any rank: any rank may be the root. 0 if the machine does not describe its caches.
+// Of the buffers of a rank, the largest of all: a root's may be any; where the machine says what caches they are in.
 double rank_bytes(const ProgramSet& set, const Job& job) {
   std::int64_t most = 0;
   for (std::int32_t r = 0; job.machine.node.copies && r < set.ranks(); ++r) {
@@ -87,8 +87,8 @@ double rank_bytes(const ProgramSet& set, const Job& job) {
   return static_cast<double>(most * set.data->type_bytes);
 }
 
-// In the walk by levels, a slower link or node may seem to save time, since it changes which messages meet. Then the
-// time without slow parts is the better one.
+// By levels a slower link or node may seem to save time, since it changes which messages meet. Then the time without
+// any such is the better one.
 Result<SchedulePrediction> predict_alike(const ProgramSet& set, const simulation::NetworkPaths& network, const Job& job,
                                          const std::optional<Placement>& placement, const SimulateOptions& options,
                                          Seconds bound) {

@@ -31,7 +31,7 @@ Result<SchedulePrediction> simulate_bound(const Collective& collective, const Jo
 // slower.
 CostRates cost_rates(const Machine& machine, bool scalar_reduction = false);
 
-// Prediction from a closed form, with the bounds.
+// What a closed form says, beside the bounds.
 Result<SchedulePrediction> simulate_cost(Seconds seconds, const Collective& collective, const Job& job,
                                          const std::optional<Placement>& placement = {},
                                          const SimulateOptions& options = {});

@@ -123,7 +123,7 @@ bool is_refused(Interposer& interposer, CollectiveKind kind, const BufferArgumen
   const mpi::Handle communicator = interposer.plain(call.communicator);
   const bool rooted = kind->has_root();
   RankInCommunicator own;
-  // MPI says that rank 0's receive buffer has no significance in an exscan. MPICH looks at it all the same.
+  // By MPI's words its receive buffer does not count, which MPICH looks at all the same.
   const bool first_gets_nothing =
       kind->from == Contributors::before_itself && interposer.library().family == mpi::LibraryFamily::open_mpi;
   if (rooted || first_gets_nothing || call.has_counts()) {

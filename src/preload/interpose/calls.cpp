@@ -353,7 +353,7 @@ Answer take_own(const RequestedCall& asked, const BufferArguments& call) {
                               borrowed.plan});
 }
 
-// Bytes of the input as the library packs it, whatever its type; 0: not known.
+// Of the input as the library packs it, whatever its type; 0: not known.
 std::int64_t packed_bytes(const mpi::Library& library, const BufferArguments& call) {
   int size = 0;
   if (call.counts || library.call.Type_size(call.send.type, &size) != 0) return 0;
@@ -377,7 +377,7 @@ std::optional<Reason> obstacle_of_reduction(const RequestedCall& asked, const Bu
   return commutes ? std::nullopt : std::optional(Reason::op_not_commutative);
 }
 
-// Operands of a user-defined operation, by the layout of its type on this rank.
+// Of a user-defined operation, by the layout that its type has on this rank.
 mpi_transport::LibraryReduction::Operands operands_of(Interposer& interposer, const BufferArguments& call,
                                                       const Collective& collective) {
   const mpi::Handle type = call.send.type;

@@ -154,7 +154,7 @@ Communicator::Answer Communicator::plan(const Collective& collective, bool on_de
 
 namespace {
 
-// Key of the plan for a choice.
+// Of the plan by a choice.
 plan::CallKey key_by(const Collective& collective, const WisdomChoice& choice) {
   plan::CallKey key = plan::key_of(collective);
   key.non_blocking = choice.of_non_blocking;
@@ -185,7 +185,7 @@ std::optional<Reason> Communicator::declines_nonblocking(bool must) const {
 
 namespace {
 
-// The part of the key that is the same on all ranks.
+// What is asked of all ranks alike.
 plan::CallKey apart(plan::CallKey key) {
   key.in_place = key.kind->has_one_buffer();
   return key;
@@ -201,8 +201,8 @@ std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) {
   return transport_failed_ || decides_no_more_ ? std::optional(Reason::no_plan) : std::nullopt;
 }
 
-// Agreement of the ranks on a call: each tells whether it has the plans, and where its data are. Nothing may fail after
-// it, and no failure before it may keep a rank from it.
+// What the ranks decide together on a call: each whether it has the plans, and where its data are. Nothing may fail
+// after it, nor before it keep a rank from it.
 std::optional<Reason> Communicator::decide(const plan::CallKey& key, const std::optional<Error>& error,
                                            bool on_device) {
   enum PlanVote : std::int32_t { unkept, failed, device, ours };
@@ -232,8 +232,7 @@ Communicator::Answer Communicator::make_plan(const Collective& collective, const
   if (!attempted([&] { return resources_->plans.make_room(2), true; }, [] { return false; })) error = out_of_memory();
   if (!is_full) resources_->by_all.count(key);
   if (const auto reason = decide(key, error, on_device && !fixed)) return *reason;
-  // A call that must keep its order does not go to the library when the table is full: its plan is made for this call,
-  // and anew for the next.
+  // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
   if (is_full) {
     const std::shared_ptr<plan::Plan> brief =
         std::move(made[collective.in_place && collective.kind->may_be_in_place()]);
@@ -344,8 +343,8 @@ bool Communicator::open_transport() {
   return !transport_failed_;
 }
 
-// A schedule that must keep its order depends on nothing but the ranks' numbers. Segments were chosen for small
-// elements: here they have one element at least.
+// What must keep its order is asked of ranks of which nothing is known but their numbers. Segments were chosen for
+// small elements: here they have one element at least.
 Result<Schedule> Communicator::schedule_of(const Collective& collective, const WisdomChoice& choice) const {
   const RankSpace space = is_fixed(reproducible_, collective) ? RankSpace::row(ranks()) : space_;
   Parameters parameters = choice.parameters;

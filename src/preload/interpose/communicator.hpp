@@ -33,7 +33,7 @@ namespace kumihimo::interpose {
 using plan::Wisdom;
 using plan::WisdomChoice;
 
-// Settings on which the ranks of a communicator must agree before any of them runs a call by a plan.
+// What the ranks of a communicator must agree on before any of them runs a call by a plan.
 struct Agreed {
   const Wisdom& wisdom;
   CommunicatorCache& cache;                 // outlives the communicator
@@ -96,9 +96,9 @@ class Communicator {
   Answer plan(const Collective& collective, bool on_device = false);
   // The same for a call that must not wait for other ranks: collective in no case.
   Answer plan_alone(const Collective& collective);
-  // For a call with counts of its own: a plan with no call under way, to be bound to the call's blocks. It is the
+  // Of a call with own counts, a plan that nothing is under way with, to be bound to the call's blocks; it is the
   // caller's until the last copy of the pointer is gone. Collective at the first blocking call of this kind and root,
-  // which all ranks make alike, whatever their lengths; all other calls are local.
+  // which all ranks make alike, whatever their lengths; else of this rank alone.
   struct BorrowedPlan {
     std::shared_ptr<plan::Plan> plan;
     std::size_t variant;

@@ -60,7 +60,7 @@ struct CommunicatorResources {
   };
   Decided by_all, by_this_rank;
 
-  // Plans for further calls if all ranks share memory, so that no rank need be asked: the latest ones.
+  // Of further calls where all ranks share memory, so that no rank need be asked: the plans that were made last.
   static constexpr std::size_t most_recent = 16;
   std::vector<std::pair<plan::CallKey, std::shared_ptr<plan::Plan>>> recent;
 };

@@ -100,7 +100,7 @@ bool hip_holds(HipQuery query, const void* address) {
   return known && (found.is_managed != 0 || (found.on_device && !found.on_host));
 }
 
-// Looks for the files of the kernel's drivers.
+// By the files of the kernel's drivers.
 bool has_gpu() {
   constexpr std::array files{"/dev/nvidiactl", "/dev/nvhost-ctrl", "/dev/nvmap",
                              "/dev/kfd",       "/dev/dxg",         "/sys/module/nvidia"};

@@ -92,7 +92,7 @@ class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
   // For topologies with new ranks (reorder.hpp): the user's setting; the shape of the nodes, if it is given and fits.
   const std::string& reorder() const { return settings_.reorder; }
   const std::optional<PlaceInShape>& place() const { return place_; }
-  // Hash of all that the ranks must agree on; 0: no agreement is possible now.
+  // What the ranks must agree on; 0: nothing may be agreed on now.
   std::uint64_t agreed_hash() const;
   // Whether all processes of the job take part in agreements about it. Equal on all of them.
   bool may_reorder();

@@ -45,7 +45,7 @@ std::variant<Communicator::BorrowedPlan, Reason, Error> Communicator::borrow_pla
   return BorrowedPlan{plans.emplace_back(std::move(made)), chosen->place};
 }
 
-// Makes plans from blocks without data: the request to the transport, and so the answer, does not depend on lengths.
+// Of blocks without data: what is asked of the transport, and so the answer, knows no lengths.
 std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& collective, const plan::CallKey& key,
                                                               CallForm form, bool on_device) {
   const bool waits = form == CallForm::blocking;

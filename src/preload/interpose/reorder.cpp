@@ -44,7 +44,7 @@ struct Answer {
   std::int32_t sources = 0, destinations = 0, weighted = 0; // of the edges that this process gets
 };
 
-// Limit of a graph that rank 0 searches: it holds the graph whole, more than once. A million edges take about a second.
+// Of a graph that rank 0 searches: it holds the graph whole, more than once. A million take about a second.
 constexpr std::int64_t most_edges = 1'000'000;
 
 int int32s(std::size_t bytes) { return static_cast<int>(bytes / sizeof(std::int32_t)); }
@@ -65,7 +65,7 @@ Result<Traffic> traffic_of(const Shape& grid) {
   return std::move(builder).build();
 }
 
-// Memory of rank 0 for the search of an order. Allocated before the ranks agree, because that may fail.
+// What rank 0 needs to look for an order. Made before the ranks agree, because it may fail.
 struct Root {
   std::vector<ReorderRow> rows;
   std::vector<Answer> answers;

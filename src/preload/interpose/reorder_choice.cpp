@@ -119,7 +119,7 @@ bool is_too_large_to_search(const TrafficGraph& graph) {
   return graph.edges.size() / 2 + work_of_rank * static_cast<std::size_t>(graph.ranks()) > most_work;
 }
 
-// A request to reorder, in all the forms that the search needs.
+// What is to be reordered, and how it is seen.
 struct ReorderRequest {
   const Traffic& traffic;
   const TrafficGraph& graph; // of the traffic, weighed for the job

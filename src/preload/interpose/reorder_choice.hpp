@@ -39,7 +39,7 @@ struct NewRanks {
 Result<NewRanks> choose_ranks(const Traffic& traffic, const ReorderedProcesses& processes,
                               const std::optional<Shape>& grid);
 
-// Cost of these ranks: for orders that come from elsewhere.
+// What these ranks cost: for orders that come from elsewhere.
 Result<NewRanks> judge_ranks(const Traffic& traffic, const ReorderedProcesses& processes,
                              std::vector<std::int32_t> of_process);
 

@@ -16,7 +16,7 @@ std::vector<std::string> silent_addresses(const std::string& table, const std::s
 // The first name of an address in a text of /etc/hosts; else the address.
 std::string host_name(const std::string& hosts, const std::string& address);
 
-// Names of the silent peers of this process: "node1, node3". Empty if there are none, or if the system does not tell.
+// Of this process, by name: "node1, node3"; empty if there are none, or if the system does not tell.
 std::string silent_peers();
 
 } // namespace kumihimo::interpose

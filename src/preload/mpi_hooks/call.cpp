@@ -7,7 +7,7 @@
 namespace kumihimo::mpi_hooks {
 namespace {
 
-// For each form: how many of the first arguments only C has.
+// Of each form: how many of the first arguments are C's alone.
 constexpr std::uint8_t skipped_plain = 0, skipped_large = 0, skipped_text = 0, skipped_one_text = 0,
                        skipped_varying = 0, skipped_argv = 2;
 

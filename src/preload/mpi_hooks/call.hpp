@@ -50,7 +50,7 @@ enum class CallKind : std::uint8_t {
 };
 
 enum class Role : std::uint8_t {
-  // Data that is sent and received; `buffer`, `count` and `type` if one argument serves both.
+  // What is sent and received; `buffer`, `count` and `type` where both are one.
   buffer,
   count,
   type,
@@ -95,7 +95,7 @@ enum class Role : std::uint8_t {
   ended_communicator,
   new_window,
   ended_window,
-  // Results of a call.
+  // What a call tells.
   request_count,
   index,
   indices,
@@ -107,7 +107,7 @@ enum class Role : std::uint8_t {
   required,
   provided,
   unit,
-  // Not used.
+  // Of no interest.
   group,
   argc,
   argv,
@@ -185,7 +185,7 @@ class HookedCall {
   bool in_place(Role buffer) const;
   // A buffer as C has it: the special addresses, too.
   void* buffer(Role buffer) const;
-  // Stores a handle where the program expects the one that the call makes.
+  // What the program finds where the call puts a handle.
   void give(Role role, Handle made) const;
   bool ignores_status() const;
 

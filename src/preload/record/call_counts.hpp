@@ -29,7 +29,7 @@ constexpr std::uint64_t least_of_class(std::size_t size_class) {
   return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
 }
 
-// Properties of a call of a collective on which the choice of its algorithm may depend. One word, since each call
+// What a collective is asked for, as far as the choice of its algorithm may depend on it. One word, since each call
 // compares it.
 struct ChoiceKey {
   static constexpr std::uint8_t none = 0xff;
@@ -60,20 +60,20 @@ struct alignas(64) Row {
   TimedCalls timed;                  // of rows that may have untimed calls; the times below are then estimated by them
   std::int64_t ns = 0, longest_ns = 0;
   std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
-  // For collectives: the time since the end of the thread's MPI call before each, and the number of these collectives.
-  // If the call before was not timed: the time since the last timed one.
+  // Of collectives: the time since the end of the thread's MPI call before each, of so many; and of the others, whose
+  // call before was not timed, since the last timed one.
   std::int64_t apart_ns = 0, apart_calls = 0, most_apart_ns = 0;
   std::int64_t smallest = std::numeric_limits<std::int64_t>::max(), largest = 0; // of collectives: vector or block
   bool collective = false, blocking_collective = false, non_blocking_collective = false;
-  // For non-blocking collectives: time in the calls that complete them, and from their beginning until these calls. Any
-  // thread adds.
+  // Of non-blocking collectives: in the calls that complete them, and from their beginning until these. Any thread
+  // adds.
   std::atomic<std::int64_t> completion_ns = 0, overlap_ns = 0;
-  // For collectives: sampled calls with separated waiting, and their times (of non-blocking ones: of their completion),
+  // Of collectives: sampled calls with separated waiting, and their times (of non-blocking ones: of their completion),
   // weighted by the calls they represent.
   std::int64_t split_calls = 0, split_ns = 0, waiting_ns = 0, transferring_ns = 0;
 
   bool times_next_call() const { return timed.times(calls); }
-  // Estimate for all calls, if the call before was timed for some only.
+  // Of all calls, where the call before was timed for some only.
   std::int64_t apart_ns_of_all() const {
     if (apart_calls == 0) return most_apart_ns;
     return static_cast<std::int64_t>(static_cast<double>(apart_ns) * static_cast<double>(calls) /
@@ -154,7 +154,7 @@ struct alignas(32) CallSite {
   }
 };
 
-// Cache of the results of a thread's look-ups. Two keys with the same place evict each other.
+// What a thread has found. Two entries that have the same place take it from each other.
 template <class Entry>
 class Found {
  public:

@@ -102,7 +102,7 @@ std::vector<std::int64_t> CallTrafficReader::parts_of(const HookedCall& call) co
   return parts;
 }
 
-// Blocks in this rank's part of a collective.
+// That this rank's part of a collective consists of.
 std::int64_t CallTrafficReader::blocks_of(const HookedCall& call, int rank) {
   const CollectiveRow& collective = *mpi_hooks::collective_of(call.name).row;
   if (!collective.sends_to_each() || (call.has(Role::root) && call.integer(Role::root) != rank)) return 1;

@@ -26,7 +26,7 @@ class CallTrafficReader {
   CallTrafficReader(const mpi::Library& library, const mpi::Types& types) : library_(library), types_(types) {}
   // The traffic of a call that has returned. `rank`: this rank in the call's communicator, to recognise the root.
   CallTraffic of(const mpi_hooks::HookedCall& call, int rank) const;
-  // Bytes to each rank of an alltoall with irregular blocks; empty for other calls.
+  // Of an alltoall of irregular blocks: the bytes to each rank; empty for other calls.
   std::vector<std::int64_t> parts_of(const mpi_hooks::HookedCall& call) const;
   // The same of a call in C whose traits have a `partner_at`.
   CallTraffic of_message(const mpi_hooks::HookedCall& call, const CallTraits& traits) const {

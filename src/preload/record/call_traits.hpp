@@ -1,5 +1,5 @@
-// Facts about each MPI call that the recorder needs, by the call's name. The table is small, since a call in a program
-// costs the cache lines that it touches.
+// What the recorder looks at in each call, by the call's name: in one small table, since a call in a program costs the
+// cache lines that it touches.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -22,8 +22,8 @@ struct alignas(16) CallTraits {
   bool moves_data = false;           // or may have a size: only then CallTraffic is asked for
   bool receives_with_status = false; // a blocking call whose status describes a received message
   bool may_be_untimed = false;       // where calls are short, only a sample of them is timed (timed_calls.hpp)
-  // For a call that sends to one rank, or puts, gets or accumulates: the places of its rank, and of the count and the
-  // type of the data, among the arguments. `partner_at` -1: another call; `count_at` -1: one element.
+  // Of a call that sends to one rank, or puts, gets or accumulates: where its rank, and the count and the type of what
+  // is moved, are among the arguments. `partner_at` -1: another call; `count_at` -1: one element.
   std::int8_t partner_at = -1, count_at = -1, type_at = -1;
 };
 

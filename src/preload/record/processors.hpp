@@ -8,7 +8,7 @@ namespace kumihimo::record {
 // Whether the launcher has started more processes of the job here than there are processors. False: unknown, too.
 bool shares_processors();
 
-// Processor time of this thread so far, in nanoseconds.
+// What this thread has had of a processor so far, in nanoseconds.
 std::int64_t processor_time_ns();
 
 } // namespace kumihimo::record

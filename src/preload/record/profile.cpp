@@ -336,7 +336,7 @@ void Recorder::gather(mpi::Handle world, const std::string& mine) const {
   if (file) report(file->finish());
 }
 
-// Called by the thread of the sampler. A reader of the samples cannot wait for the end of the program.
+// By the thread of the sampler. Who asks for them cannot wait for the end of the program.
 void Recorder::write_thread_samples() const {
   WholeFile file(fmt::format("{}.rank{}", settings_.threads, rank()));
   file.write(line_of({{"rank", rank()}, {"host", host_name()}, {"thread_samples", sampler_->samples()}}));

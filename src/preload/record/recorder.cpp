@@ -58,7 +58,7 @@ ChoiceKey Recorder::question_of(const HookedCall& call, const CallTraffic& moved
   question.size_class = static_cast<std::uint8_t>(class_of(moved.length));
   for (const Role role : {Role::send_buffer, Role::receive_buffer})
     if (call.has(role) && call.in_place(role)) question.in_place = 1;
-  // Uses the side of the call that is significant at every rank and not MPI_IN_PLACE.
+  // Of the two sides the one that means something at every rank and is no place.
   const bool receives =
       (mpi_hooks::collective_of(call.name).row->input.whose == WhichRanks::root) != (question.in_place != 0);
   const Role role = call.has(Role::type) ? Role::type : receives ? Role::receive_type : Role::send_type;
@@ -83,7 +83,7 @@ ChoiceKey Recorder::question_of(const HookedCall& call, const CallTraffic& moved
   return question;
 }
 
-// Traffic of a call that has returned without an error.
+// What a call that has returned without an error has moved.
 CallTraffic Recorder::moved_by(const HookedCall& call, const RecordedCommunicator* communicator) const {
   if (call.kind() == CallKind::start || (!communicator && !call.has(Role::receive_count))) return {};
   return call_traffic_.of(call, communicator ? communicator->rank_of_root() : 0);
@@ -440,7 +440,7 @@ void Recorder::note_hooked() {
   if (notes_processor_time_) mine.entry_processor_ns = processor_time_ns();
 }
 
-// Time before a call that was entered at this time.
+// Of a call that was entered at this time.
 trace::Elapsed Recorder::elapsed(const ThreadRecord& mine, std::int64_t entry_ns) const {
   trace::Elapsed since{mine.recorder_ns + std::max<std::int64_t>(0, entry_ns - mine.hooked_ns)};
   if (notes_processor_time_) // at least 1: 0 stands for unknown

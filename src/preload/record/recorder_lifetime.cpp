@@ -37,8 +37,8 @@ bool everyone_is_here() {
   return false;
 }
 
-// Reads the variable that the launcher sets; under mpirun in a step of Slurm, mpirun's own. If none is set, every
-// process counts as the first.
+// By the variable that the launcher sets: of mpirun in a step of Slurm, mpirun's own. All are the first, if none is
+// set.
 bool is_first_of_node() {
   for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
     if (const char* const rank = std::getenv(name)) return std::string_view(rank) == "0";

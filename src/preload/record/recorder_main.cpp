@@ -38,7 +38,7 @@ extern "C" void kumihimo_region_begin_at(const char* name, const char* expectati
   if (auto* const recorder = kumihimo::record::Recorder::current())
     recorder->begin_region(name, expectation, {.file = file, .line = line});
 }
-// For programs that were compiled with an earlier header.
+// Of programs that were compiled with an earlier header.
 extern "C" void kumihimo_region_begin(const char* name, const char* expectation) {
   const auto address = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   if (auto* const recorder = kumihimo::record::Recorder::current())

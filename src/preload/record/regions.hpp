@@ -69,7 +69,7 @@ class Regions {
   void end(const std::string& name, std::int64_t mpi_ns);
   // The regions in which this thread is. Their counts stay where they are; WaitTime adds to `waiting_ns`.
   std::vector<RegionCounts*> around() const;
-  // Regions that ended, or should have.
+  // Those that ended, or should have.
   std::map<Identity, RegionCounts> all();
   // Names of regions that ended without a beginning.
   std::vector<std::string> unbegun();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_threads = 1024; // that are sampled at a time
 constexpr auto between_rounds = std::chrono::microseconds(1500);
-// Limits for a thread that shares its processor: it gets the signal only in its next time slice.
+// Of a thread that shares its processor: it gets the signal only in its next time slice.
 constexpr std::size_t least_instructions = 4;
 constexpr int further_rounds = 50;
 constexpr auto between_further_rounds = std::chrono::milliseconds(5);

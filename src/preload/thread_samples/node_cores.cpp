@@ -13,7 +13,7 @@
 namespace kumihimo::thread_samples {
 namespace {
 
-// Reads "max 100000" or "150000 100000".
+// Of "max 100000" or "150000 100000".
 std::optional<double> share_in(const std::string& text) {
   char* rest = nullptr;
   const double quota = std::strtod(text.c_str(), &rest);
@@ -36,7 +36,7 @@ bool names_cpu(std::string_view list) {
   return false;
 }
 
-// Least quota of a group and of the groups around it.
+// Of a group and of those around it.
 std::optional<double> quota_on(const std::string& mount, std::string group, bool second_version) {
   std::optional<double> least;
   while (true) {

@@ -12,7 +12,7 @@
 namespace kumihimo::thread_samples {
 namespace {
 
-// Notes are zero before any constructor runs: libraries start threads as they are loaded.
+// Of zeros before any constructor runs: libraries start threads as they are loaded.
 struct Note {
   std::atomic<pid_t> thread;
   std::atomic<std::uintptr_t> origin;

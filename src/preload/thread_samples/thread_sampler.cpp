@@ -23,8 +23,7 @@ using nlohmann::json;
 
 constexpr int rounds = 8; // of looks at instructions
 
-// Variables by which users bind threads, and by which libraries choose how many to start. Other variables are not
-// recorded: their values are private.
+// What users bind by, and how many threads libraries start. Values of other variables are none of our business.
 constexpr std::array variables{
     "OMP_NUM_THREADS",          "OMP_PROC_BIND",        "OMP_PLACES",      "OMP_WAIT_POLICY",    "OMP_DYNAMIC",
     "GOMP_CPU_AFFINITY",        "GOMP_SPINCOUNT",       "KMP_AFFINITY",    "KMP_BLOCKTIME",      "KMP_HW_SUBSET",

@@ -40,7 +40,7 @@ CopyRate rate_of(const MpiJob& job, CopyArrays& arrays, std::int64_t bytes) {
   return {bytes, 2.0 * static_cast<double>(bytes) * static_cast<double>(times) * job.ranks() / seconds};
 }
 
-// Bytes of a rank's output that are in place already.
+// Of a rank's output, what in place is there already.
 std::int64_t kept_in_output(const Collective& c, Rank rank, const CallMemory& memory) {
   if (!memory.aliased || c.reduces()) return 0;
   for (const Contribution& part : contributions(c, rank))
@@ -48,7 +48,7 @@ std::int64_t kept_in_output(const Collective& c, Rank rank, const CallMemory& me
   return 0;
 }
 
-// Bytes of a rank's input that no other rank needs.
+// Of a rank's input, what nobody else has a use for.
 std::int64_t kept_in_input(const Collective& c, Rank rank, const CallMemory& memory) {
   const bool others_want_it = c.kind->output.whose == WhichRanks::all && !c.kind->sends_to_each();
   return others_want_it ? 0 : kept_in_output(c, rank, memory);

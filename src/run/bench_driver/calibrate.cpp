@@ -26,7 +26,7 @@ constexpr std::int64_t legs = 32, burst = 8, rounds = 64;
 constexpr std::string_view free_some = "stop other programs that use memory"; // sizes and ranks are always the same
 constexpr std::int64_t large_count = (std::int64_t{8} << 20) / 8;             // doubles of a long message
 
-// Programs with a vector of `count` doubles on each rank.
+// Of a vector of `count` doubles on each rank.
 ProgramSet programs_of(std::int32_t ranks, std::int64_t count, std::function<void(LaneBuilder&, Rank)> write) {
   DataLayout data{.ranks = ranks, .operation = Operation::sum, .vector = true, .elements = count};
   data.buffers = [count](Rank) { return BufferPair{count, count}; };
@@ -162,7 +162,7 @@ double reduction_rate(const kernels::ReducePlan& kernel) {
   return best;
 }
 
-// Costs of messages of a pair.
+// Of messages of a pair.
 struct MessageCosts {
   double leg = 0;  // of a message of 8 bytes
   double cost = 0; // of each further message of a burst
@@ -196,7 +196,7 @@ class PairCosts {
       : calibration_(calibration), ranks_(ranks), pair_(pair) {}
 
   static constexpr std::int64_t most_of_rounds = 4 * KiB; // of which a call has several rounds
-  // Time of a round. With a longer message it includes the start and the end of a call, which slopes leave out.
+  // Of a round. Of a longer message it holds the start and the end of a call, which slopes are without.
   Result<double> exchange_seconds(std::int64_t bytes, bool summed = false) {
     const std::int64_t times = bytes > most_of_rounds ? 1 : legs;
     const double all =

@@ -21,7 +21,7 @@ class BenchCandidate {
   // Does everything that counts as part of the first call.
   virtual Status make_ready() { return Nothing{}; }
   virtual Status call(const BenchVectors::Set& set) = 0;
-  // A non-blocking call does the work between its beginning and the wait for its end.
+  // Of a non-blocking call: the work is done between its beginning and the wait for its end.
   virtual Status call_over(const BenchVectors::Set& set, const std::function<void()>& work) {
     work();
     return call(set);

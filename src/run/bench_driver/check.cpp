@@ -33,7 +33,7 @@ Vector input_of(const Collective& c, const Arithmetic& arithmetic, std::int32_t 
   return arithmetic.values(rank, memory_of(c, Rank{rank}).input_bytes / std::max<std::int64_t>(1, c.type_bytes), seed);
 }
 
-// Results that the ranks must get. Error: a schedule that is wrong by itself.
+// What all ranks must get. Error: a schedule that is wrong by itself.
 Result<std::vector<Vector>> golden_results(const Schedule& schedule, const Arithmetic& arithmetic) {
   const Collective& c = schedule.collective();
   std::vector<Vector> inputs;
@@ -81,7 +81,7 @@ class ResultChecker {
     return with_memory(need, [&] { return ResultChecker(job, c, input_of(c, arithmetic, job.rank())); });
   }
 
-  // This rank's result by the definition of the collective. Error: not enough memory.
+  // By definition, of this rank's result. Error: not enough memory.
   Result<Definition> definition(const Arithmetic& arithmetic) const {
     const Need need{2 * memory_.output_bytes + memory_.input_bytes, "what the result must be"};
     return with_memory(need, [&] {
@@ -114,7 +114,7 @@ class ResultChecker {
     return memory_.all_bytes() > 0 && (memory_.aliased || memory_.output_bytes > 0) ? buffers.output.data() : nullptr;
   }
 
-  // Runs the plan and returns its fault as a number. A run that fails leaves the others waiting, so it ends the job.
+  // What is wrong, as a number. A run that fails leaves the others waiting, so it ends the job.
   std::int64_t run(plan::Plan& plan, const GuardedBuffers& buffers, const Vector& expected) const {
     const Status status = plan.run({start_of_input(buffers), start_of_output(buffers)});
     if (!status) job_.give_up(status.error());
@@ -152,7 +152,7 @@ class ResultChecker {
   Vector mine_;
 };
 
-// Faults in the runs of a plan, compared with the golden copy; empty if there are none. Error: not enough memory.
+// What is wrong with the runs of a plan, against the golden copy; empty where nothing is. Error: not enough memory.
 Result<std::string> wrong_in_runs(const MpiJob& job, const ResultChecker& checker, plan::Plan& plan,
                                   const Vector& golden, std::int32_t repeats) {
   for (std::int32_t repeat = 0; repeat < repeats; ++repeat) {

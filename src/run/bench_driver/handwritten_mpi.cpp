@@ -17,7 +17,7 @@ namespace {
 
 std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-// Shared by all: one buffer, a communicator, requests.
+// What all have in common: one buffer, a communicator, requests.
 class ByHand : public BenchCandidate {
  public:
   ByHand(const mpi::Library& library, mpi::Handle world, const ProgramSet& set, Rank rank)

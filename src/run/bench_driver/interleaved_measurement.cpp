@@ -35,7 +35,7 @@ void note_result(BenchCandidate& c, std::size_t contents, const BenchCandidate::
   c.repeats_itself &= c.results[contents] == hash;
 }
 
-// Compares the ranks that have a result; 0 stands for none.
+// Of the ranks that have a result; 0 stands for none.
 bool same_everywhere(const MpiJob& job, const BenchCandidate& c) {
   bool same = true;
   for (const std::uint64_t hash : c.results) {
@@ -81,8 +81,8 @@ Status InterleavedMeasurement::measure() {
   return Nothing{};
 }
 
-// Leaves out candidates whose first call took too long; they keep its time, since the set-up in a first call takes
-// less. The last candidate, with which others are compared, stays.
+// Whose first call took that long keeps its time: what else a first call does takes less. The last candidate, with
+// which others are compared, stays.
 void InterleavedMeasurement::leave_out_hopeless() {
   double least = std::numeric_limits<double>::infinity();
   for (const auto& c : candidates_) least = std::min(least, c->first_seconds);
@@ -109,7 +109,7 @@ json InterleavedMeasurement::result_of(const BenchCandidate& c) const {
   return result;
 }
 
-// Mean processor time of a call, sum of all ranks.
+// Of a call, in the mean, all ranks together.
 json InterleavedMeasurement::processor_time_of(const BenchCandidate& c) const {
   const measure::ProcessorTime& mine = c.processor_time;
   const auto calls = static_cast<double>(c.seconds.size());
@@ -150,8 +150,8 @@ double InterleavedMeasurement::timed_call(BenchCandidate& c, const BenchVectors:
   return seconds;
 }
 
-// A call finds caches and branch predictors as the call before it left them, so no candidate may always follow the same
-// one. Two swap places; more are shuffled, on all ranks alike.
+// What a call finds in caches and branch predictors is what the one before it left there, so nobody may always follow
+// the same one. Two swap places; more are shuffled, on all ranks alike.
 void InterleavedMeasurement::take_turn(std::int64_t turn) {
   std::sort(order_.begin(), order_.end());
   if (order_.size() == 2 && turn % 2 == 1) std::swap(order_[0], order_[1]);

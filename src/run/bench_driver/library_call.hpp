@@ -10,13 +10,13 @@
 
 namespace kumihimo::bench_driver {
 
-// The result of a collective from which another can begin, and the one from which a collective can begin.
+// What a collective leaves that another can begin with, and what one takes that follows another.
 enum class ResultLocation : std::uint8_t { nothing, vector_at_root, blocks };
 ResultLocation leaves(CollectiveKind kind);
 ResultLocation takes(CollectiveKind kind);
 
-// The collectives to call: "allreduce", "alltoall", ...; "reduce+bcast", "reduce_scatter+allgather": the second works
-// on the result of the first; "2 bcast": the vector in halves, one after the other.
+// What is called: "allreduce", "alltoall", ...; "reduce+bcast", "reduce_scatter+allgather": one on what the other left;
+// "2 bcast": the vector in halves, one after the other.
 struct LibraryCall {
   std::vector<CollectiveKind> steps;
   std::int64_t parts = 1;

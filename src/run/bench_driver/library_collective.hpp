@@ -16,7 +16,7 @@ int make_graph(const mpi::Library& library, mpi::Handle world, std::vector<int> 
 
 class LibraryCollective {
  public:
-  // Handles of elements and operation for the call, if these are the user's.
+  // What the call names the elements and the operation by, where these are the user's.
   struct Handles {
     mpi::Handle type, operation;
   };
@@ -40,7 +40,7 @@ class LibraryCollective {
   plan::CollectiveCall call_on(void* input, void* output) const;
   Status checked(int code) const; // MPI's
   const mpi::Library& library_;
-  // Blocks of different lengths, one behind the other.
+  // Of blocks of different lengths, one behind the other.
   struct Blocks {
     std::vector<int> counts, displacements;
     plan::CollectiveCall::Blocks arrays() const { return {counts.data(), displacements.data()}; }

@@ -49,7 +49,7 @@ class ErrorsReturned {
   const MpiJob& job_;
 };
 
-// Description of a call, known before it is made.
+// What is known of a call before it is made.
 json described(const MpiJob& job, const Collective& collective, const std::string& name) {
   return {
       {"call", name}, {"ranks", job.ranks()}, {"bytes", collective.bytes().value}, {"type", name_of(collective.type)}};

@@ -34,7 +34,7 @@ CallMemory memory_of(const ProgramSet& set, Rank rank) { return memory_of_bindin
 CallMemory memory_of(const Collective& c, Rank rank) {
   CallMemory m = memory_of_binding(Binding(data_of(c), {}, rank));
   if (c.kind->from == Contributors::before_itself && rank.value == 0) m.result_bytes = 0;
-  // In a scatter in place, the root gives its input and keeps its own block in it.
+  // Of scatter in place the root gives its input, of which it keeps its own block where it lies.
   m.input_stays |= c.kind->may_be_in_place() && c.kind->is_in_place_by_receiver();
   return m;
 }

@@ -21,7 +21,7 @@ void work(std::int64_t turns) {
   }
 }
 
-// Turns of work that take about so long if nothing interrupts them.
+// That take about so long where nothing interrupts them.
 std::int64_t turns_of(double seconds) {
   double turns = 1000;
   for (int round = 0; round < 20; ++round) {

@@ -25,7 +25,7 @@ std::int64_t bytes_of_all(const ProgramSet& set) {
   return bytes;
 }
 
-// Makes one call and returns its fault; -1: none. A call that fails leaves the others waiting, so it ends the job.
+// What is wrong with one call; -1: nothing. A call that fails leaves the others waiting, so it ends the job.
 std::int64_t run(const MpiJob& job, const ProgramSet& set, BenchCandidate& candidate, const GuardedBuffer& buffer,
                  const Vector& golden) {
   const Vector first = initial_memory(set, Rank{job.rank()}, seed);

@@ -44,7 +44,7 @@ class OurPrograms final : public BenchCandidate {
   std::unique_ptr<execute::Execution> execution_;
 };
 
-// Rates of compute steps that say how much they do. The ranks of a node, emulated or real, share its rates.
+// Of compute steps that say how much they do. The ranks of a node, emulated or real, share its rates.
 ComputeRates rates_of(const ProgramTaskCase& c, const MpiJob& job) {
   const auto share = [&](const auto& node_of_rank) {
     const auto mine = node_of_rank[static_cast<std::size_t>(job.rank())];
@@ -81,8 +81,7 @@ json described(const ProgramTaskCase& c) {
           {"parameters_text", c.parameters_text}};
 }
 
-// Compares the results for contents that both have met. Those of the first turns take turns by chance; 0 stands for
-// none.
+// Of the contents that both met. Those of the first turns take turns by chance; 0 stands for none.
 bool same_results(const MpiJob& job, const BenchCandidate& a, const BenchCandidate& b) {
   bool same = true;
   for (std::size_t i = 0; i < a.results.size(); ++i)

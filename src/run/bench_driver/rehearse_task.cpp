@@ -103,7 +103,7 @@ class Rehearsal {
     });
   }
 
-  // Time that a non-blocking call adds to the computation between its beginning and its end.
+  // What a non-blocking call adds to the computation between its beginning and its end.
   Result<double> over_computation(BenchCandidate& candidate, const BenchVectors::Set& set, double overlap_seconds) {
     const std::int64_t units = computation_.units(overlap_seconds);
     return median_batch(candidate, set, [&](const auto&, std::int64_t calls, Status& status) {

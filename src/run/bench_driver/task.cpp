@@ -96,7 +96,7 @@ Result<RankSpace> space_of(const TaskCase& c, std::int32_t ranks, const Nodes& r
   return are_alike(sizes) ? RankSpace::box(nodes, sizes[0]) : RankSpace::of_nodes(sizes);
 }
 
-// Node of each rank: the first processes are on the first node, and so on.
+// Of the ranks: the first processes are on the first node, and so on.
 std::vector<std::int32_t> emulated_node_of_rank(const std::vector<std::int32_t>& sizes, const Order& order) {
   std::vector<std::int32_t> of_process, of_rank;
   for (std::size_t node = 0; node < sizes.size(); ++node)

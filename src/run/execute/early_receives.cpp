@@ -97,7 +97,7 @@ class EarlyFinder {
       to.push_back(at);
     }
   }
-  // Marks each write that overlaps another. It is enough to compare it with the earlier write that ends last.
+  // Of each write, whether any other overlaps: with the one so far that ends last, if with any before it.
   void mark_overlaps() {
     std::sort(writes_.begin(), writes_.end(), is_before);
     Access* last = nullptr;

@@ -17,10 +17,10 @@ struct EarlyOp {
   std::int64_t first = 0; // bytes into the area
 };
 
-// Receives of at least `least_bytes` from other ranks; none if the segments are not resolved once for all. A target
-// counts if no other step writes any byte of it, and if the steps that read it come later. A target that is not the
-// input as well has no content before, so all steps that read it come later. For the input, they must be in later
-// rounds of the same segment and lane. O(n log n) for n steps, beside reads that overlap.
+// Those of at least `least_bytes` from other ranks; none where the segments are not resolved once for all. A target
+// counts if no other step writes any byte of it, and if the steps that read it come later: always where it is not the
+// input too, because it has no content before; else in later rounds of the same segment and lane.
+// O(n log n) for n steps, beside reads that overlap.
 std::vector<EarlyOp> early_receives(const CompiledProgram& program, std::int64_t least_bytes);
 
 } // namespace kumihimo::execute

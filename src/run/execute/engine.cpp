@@ -15,7 +15,7 @@ namespace {
 // Scratch of small collectives is not worth asking for at each run.
 constexpr std::int64_t most_own_bytes = 2 << 10;
 
-// One block of memory: scratch, and behind it the parts of the input that are copied aside.
+// Of one memory: scratch, and what of the input is copied aside behind it.
 constexpr std::int64_t line_bytes = 64;
 std::int64_t aside_begin(const CompiledProgram& program) {
   return (program.scratch_bytes() + line_bytes - 1) / line_bytes * line_bytes;
@@ -30,7 +30,7 @@ Error no_scratch(const CompiledProgram& program) {
 
 } // namespace
 
-// Memory that messages read and write, beside the caller's buffers.
+// What messages read and write, beside the caller's buffers.
 struct Execution::Memory {
   std::vector<LaneState> lanes;
   std::vector<std::byte> own;

@@ -32,13 +32,13 @@ struct Buffers {
   void* output = nullptr;
 };
 
-// Counts of what was started since the Execution was made.
+// What was started, since the Execution was made.
 struct StartedTotals {
   std::int64_t steps = 0, messages = 0;
   std::int64_t bytes_sent = 0, bytes_received = 0;
 };
 
-// Events of a run, for tests, in the order of time at this rank.
+// What happened when, for tests: the order of events is that of time at this rank.
 struct TraceEvent {
   enum class What : std::uint8_t { segment_begun, step_started, round_complete, segment_complete };
   What what = What::step_started;

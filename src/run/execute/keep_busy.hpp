@@ -1,4 +1,4 @@
-// The work of a compute step on a real machine.
+// What a compute step does on a real machine.
 #pragma once
 
 #include <chrono>

@@ -111,7 +111,7 @@ class Pool {
   Class& class_of(std::int64_t capacity) {
     return classes_[static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(capacity / smallest)))];
   }
-  // Drops a block of the length that was least recently used.
+  // Of the length that was longest not asked for.
   void drop_one() {
     Class* oldest = nullptr;
     for (Class& c : classes_)

@@ -34,7 +34,7 @@ class ScratchMemory {
   }
   void leak() { data_ = nullptr; } // it stays valid until the process ends, for the library that may still use it
 
-  // Bytes that this process keeps of all memory that was given back.
+  // What is kept of all that was given back, in this process.
   static std::int64_t kept_bytes();
 
  private:

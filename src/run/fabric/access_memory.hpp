@@ -44,7 +44,7 @@ class AccessMemory {
   AccessOutcome free(const AccessKey& key);
   void release_all(); // registrations
 
-  // Fault of an access; nullopt: none.
+  // What is wrong with an access; nullopt: nothing.
   std::optional<AccessOutcome> fault_of(const AccessPlace& place, std::int64_t bytes) const;
   std::byte* here(const AccessPlace& place);      // in this rank's own memory; null: it is registered no more
   std::byte* mapped_at(const AccessPlace& place); // in another rank's of this node; null: the provider reaches it

@@ -12,7 +12,7 @@
 namespace kumihimo::fabric {
 namespace {
 
-// Facts that ranks tell each other before they open a provider, and after.
+// What ranks tell each other before they open a provider, and after.
 struct Greeting {
   std::int32_t rank = 0, ranks = 0;
   std::int64_t machine = 0;

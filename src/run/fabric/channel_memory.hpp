@@ -24,7 +24,7 @@ class ChannelSlots {
   // Copies a message into an empty slot of a channel, which exists. Null: all are full, or the message is too long.
   std::byte* keep(std::int32_t peer, ChannelEpoch epoch, std::span<const std::byte> message);
   void give(std::int32_t peer, ChannelEpoch epoch, const std::byte* slot);
-  // Bytes of slots, with the pool's from the first channel on. Small channels come in slabs of 32, which stay.
+  // Of slots, with the pool's from the first channel on. Small channels come in slabs of 32, which stay.
   std::int64_t bytes() const { return bytes_; }
   std::int64_t full_slots() const; // that keep a message
 

@@ -76,7 +76,7 @@ void ChannelMessages::lose(PeerId peer) {
   settle();
 }
 
-// Applies the decisions of the protocol.
+// What the protocol has decided.
 void ChannelMessages::settle() {
   for (const ChannelChange& change : channels_.take_changes()) memory_.apply(change);
   for (const AddressedMessage& each : channels_.take_outgoing()) {

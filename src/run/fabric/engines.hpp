@@ -45,7 +45,7 @@ class FabricEngines {
   std::string provider() const { return domains_.front()->provider(); }
   std::string interface() const; // of several rails "eth0+eth1"
   const FabricLibrary& library() const { return domains_.front()->library(); }
-  // Addresses of all endpoints, all of one length, one behind the other.
+  // Of each endpoint, all of one length, one behind the other.
   std::vector<std::byte> addresses(std::size_t& bytes_of_each) const;
 
  private:

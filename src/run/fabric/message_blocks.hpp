@@ -21,7 +21,7 @@ struct MessageBlock {
 
 class MessageBlocks {
  public:
-  // The registration of a slab; null if it needs none.
+  // Of a slab; null: it needs none.
   using Register = std::function<Result<RegisteredRange*>(const std::byte* data, std::int64_t bytes)>;
 
   MessageBlocks(std::size_t block_bytes, Register registers)

@@ -306,7 +306,7 @@ void FabricMessages::land(Landing& landing, FlagData flag) {
   if (landing.receiving) deliver(*landing.receiving);
 }
 
-// Delivers the chunks of a message that have arrived, in order.
+// What has come of a message, in order.
 void FabricMessages::deliver(Receiving& receiving) {
   transport::ReceiveRequest& message = *receiving.message;
   Landing& landing = *receiving.landing;

@@ -35,9 +35,9 @@ namespace kumihimo::fabric {
 class FabricMessages final : private FabricUser {
  public:
   static constexpr std::int64_t chunk_bytes = 256 << 10;
-  // Limits of the places that senders keep: in one list, and of numbers of the port that all its users have.
+  // Of places that senders keep: in one list, and of numbers of the port that all its users have.
   static constexpr std::size_t most_places_of_list = 384, most_numbers = 32768;
-  // Limit of the buffers for early messages that are reduced or scattered, in one list.
+  // Of buffers for early messages that are reduced or scattered, in one list.
   static constexpr std::int64_t most_list_buffer_bytes = 1 << 20;
 
   // The port must know the network's number: attach() by this constructor may fail, which attached() says.

@@ -19,7 +19,7 @@
 
 namespace kumihimo::fabric {
 
-// Row of a table of published memory; name 0: free.
+// Of memory that is published; name 0: free.
 struct NodeMemory::Row {
   std::atomic<std::uint64_t> name, turn; // the turn counts its uses: a name may come again
   std::int64_t bytes, file;
@@ -36,7 +36,7 @@ namespace {
 
 constexpr int least_number = 256; // of a file, if the limit allows it
 
-// Compares with the machine's memory: nothing limits a file, and taking more would end other processes.
+// Of the machine: a file is not limited by it, and taking more would end other processes.
 bool exceeds_memory(std::int64_t bytes) {
   struct sysinfo facts {};
   if (sysinfo(&facts) != 0) return false;

@@ -19,7 +19,7 @@ class NodeMemory {
  public:
   static constexpr std::int32_t flags = FlagData::most_chunks;
 
-  // Facts that a process tells the others once.
+  // What a process tells the others once.
   struct Invitation {
     shared_memory::PeerProcess process;
     std::int64_t file = -1; // of its board; -1: none
@@ -43,7 +43,7 @@ class NodeMemory {
   // How often others of the node have counted this flag. What they stored before is seen.
   std::int64_t counted(std::int32_t flag) const;
 
-  // Memory of that name of another rank, as it is mapped here; null: it is not.
+  // Of another rank: the memory of that name, as it is mapped here; null: it is not.
   std::byte* find(std::int32_t rank, std::uint64_t name);
   // Until it is let go, what find() gave stays mapped, though its owner frees it.
   void hold(std::int32_t rank, std::uint64_t name) { ++neighbours_.at(rank).mapped.at(name).holds; }

@@ -399,7 +399,7 @@ long FabricPort::post_atomic(Operation& o) {
                            memory, peer, o.atomic.address, o.atomic.key, FI_INT64, FI_CSWAP, &o.context);
 }
 
-// Starts operations that waited for space, in order; a peer without space is skipped.
+// Those that waited for room, in order; a peer without room is passed over.
 bool FabricPort::start_waiting() {
   bool moved = false;
   std::vector<std::uint64_t> full;

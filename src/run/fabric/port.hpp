@@ -35,7 +35,7 @@
 
 namespace kumihimo::fabric {
 
-// Facts that a process tells the others of itself, once: a card of the same length from each.
+// What a process tells the others of itself, once: a card of the same length from each.
 struct CardHeader {
   shared_memory::PeerProcess process;
   std::int32_t engines = 0;
@@ -139,7 +139,7 @@ class FabricPort final : private ChannelCarrier {
   };
   void get(FabricUser& user, const Get& get, void* operation);
 
-  // Atomic operation on a 64-bit integer; only if rules().has_atomics.
+  // Of 64-bit integers; only where rules().has_atomics.
   struct Atomic {
     enum class Kind : std::uint8_t { add, compare_and_swap };
     Kind kind = Kind::add;
@@ -153,12 +153,12 @@ class FabricPort final : private ChannelCarrier {
 
   // Moves what can be moved, and hands events to `user`.
   bool progress(FabricUser& user);
-  // Operations of this user that the provider has not taken yet are never started: their memory may be freed.
+  // Those of this user that the provider has not taken yet are never started: their memory may be freed.
   void forget_waiting(FabricUser& user);
   // Operations of this user that the provider has not completed.
   std::int64_t under_way(const FabricUser& user) const;
 
-  // For the provider shm: unlinks the files that a process that has ended left in /dev/shm, 5 MB an endpoint.
+  // Of the provider shm: unlinks what a process that has ended left in /dev/shm, 5 MB an endpoint.
   void remove_remains(PeerId peer);
 
   // Failed operations: how many so far, and the text of a peer's first; empty: none.

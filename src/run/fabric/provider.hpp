@@ -14,9 +14,9 @@
 
 namespace kumihimo::fabric {
 
-// Properties that a provider announces, as this layer needs them.
+// What a provider announces, as this layer needs it.
 struct ProviderRules {
-  // Bits of mr_mode.
+  // Of mr_mode.
   bool registers_sources = false;  // FI_MR_LOCAL: memory that puts and messages read or write here, too
   bool uses_addresses = false;     // FI_MR_VIRT_ADDR: a put names the address at the target; else the offset
   bool chooses_keys = false;       // FI_MR_PROV_KEY; else this layer does

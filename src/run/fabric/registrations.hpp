@@ -35,7 +35,7 @@ class Registrations {
  public:
   static constexpr std::size_t most_kept = 256; // unused ones
 
-  // Registrations with one provider: `domains` are its rails.
+  // Of one provider: `domains` are its rails.
   Registrations(const std::vector<std::unique_ptr<FabricDomain>>& domains, const std::vector<fid_ep*>& engines)
       : domains_(domains), engines_(engines) {}
   ~Registrations();

@@ -330,7 +330,7 @@ AccessOutcome RemoteAccess::get(std::byte* data, std::int64_t bytes, const Place
   return started(*peer, completion);
 }
 
-// Changes of this rank's own memory go through the provider, too: it may not be atomic beside the processor's.
+// Those on this rank's own memory go through the provider, too: it may not be atomic beside the processor's.
 AccessOutcome RemoteAccess::change(FabricPort::Atomic atomic, const Place& target, AccessCompletion* completion) {
   const std::lock_guard lock(port_->mutex());
   if (!port_->rules().has_atomics)

@@ -32,7 +32,7 @@
 
 namespace kumihimo::fabric {
 
-// Completion of one operation or several, in the program's memory.
+// Of one operation or several, in the program's memory.
 struct AccessCompletion {
   std::int64_t open = 0, failed = 0;
 };

@@ -42,7 +42,7 @@ void RemoteAccess::look_for_lost_peers(std::int32_t watched) {
         std::any_of(peer.lanes.begin(), peer.lanes.end(), [](const Lane& lane) { return lane.is_waiting(); });
     if (!peer.failure.empty() || rank == rank_ || !is_awaited) continue;
     if (shared_memory::has_ended(port_->process(peer.id))) {
-      // Messages that it sent before it ended may not have been taken yet.
+      // What it has sent before may not have been taken yet.
       if (std::exchange(peer.seen_ended, true)) lose(peer, "its process has ended");
       continue;
     }
@@ -200,7 +200,7 @@ std::optional<AccessOutcome> RemoteAccess::past_barrier() {
   return AccessOutcome{};
 }
 
-// Tells the ranks that wait for this one in later rounds, which would not hear of its failure.
+// Those that wait for this rank in a later round would not hear of its failure.
 void RemoteAccess::fail_barrier() {
   const std::lock_guard lock(port_->mutex());
   const std::int32_t which = lost_in_barrier_ >= 0 ? lost_in_barrier_ : std::max(awaited_, 0);

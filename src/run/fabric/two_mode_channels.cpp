@@ -264,7 +264,7 @@ void TwoModeChannels::append_state(std::vector<std::int64_t>& words) const {
   const auto add_channel = [&](const Channel& c) {
     add(static_cast<std::int64_t>(c.mode)), add(c.epoch), add(c.filled), add(c.emptied), add(c.arrived);
   };
-  // Only the order of the times of use matters.
+  // Of the times of use only their order decides.
   std::vector<std::int64_t> times;
   for (const Peer& p : peers_) times.push_back(p.last_used);
   std::sort(times.begin(), times.end());

@@ -31,7 +31,7 @@ namespace kumihimo::fabric {
 
 using ChannelEpoch = std::uint16_t;
 
-// Message of one process to another.
+// What one process tells another.
 struct ChannelMessage {
   enum class Kind : std::uint8_t {
     offer,   // receiver: from now on, `count` slots of `mode`
@@ -80,7 +80,7 @@ class TwoModeChannels {
 
   // A message of another process.
   void take(std::int32_t peer, const ChannelMessage& message);
-  // Messages to send and changes to make now; empty afterwards.
+  // What to send and to change now; empty afterwards.
   std::vector<AddressedMessage> take_outgoing() { return std::exchange(outgoing_, {}); }
   std::vector<ChannelChange> take_changes() { return std::exchange(changes_, {}); }
 
@@ -144,11 +144,10 @@ class TwoModeChannels {
   void say(std::int32_t peer, const ChannelMessage& message) { outgoing_.push_back({peer, message}); }
 
   ChannelSizes sizes_;
-  // Peers by number. A vector that grows would keep memory for half as many again, and copy all.
+  // By number. A vector that grows would keep room for half as many again, and copy all.
   std::deque<Peer> peers_;
   std::deque<std::int32_t> candidates_; // for more slots, the first that earned them first
-  // For each mode with a limit: peers that have a channel, are offered it, or are leaving it. For all modes: their
-  // number.
+  // Of each mode with a limit: peers that have a channel, are offered it, or are leaving it. Of all modes: how many.
   std::vector<std::int32_t> holders_[3];
   std::int64_t channels_[3] = {};
   std::uint32_t clock_ = 0;

@@ -1,4 +1,4 @@
-// Messages between processes beside the data of puts: a header of at most 64 bytes, which providers over TCP inject
+// What processes send each other beside the data of puts: a header of at most 64 bytes, which providers over TCP inject
 // without a copy, and the bytes of eager messages behind it.
 #pragma once
 
@@ -27,7 +27,7 @@ enum class WireKind : std::uint8_t {
   meet // of accesses by users' programs, which send flags too (fabric/remote_access.hpp)
 };
 
-// Header of a message or of a place for its bytes. All processes of a job have one architecture.
+// Of a message or of a place for its bytes. All processes of a job have one architecture.
 struct WireHeader {
   WireKind kind = WireKind::eager;
   std::uint8_t signal = 0;

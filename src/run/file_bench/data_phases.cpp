@@ -60,9 +60,9 @@ struct DataPlaces {
   std::int64_t file_bytes() const { return c.block * c.segments * (c.file.is_shared ? ranks : 1); }
 };
 
-// Times of one rank, in seconds on the scale of the phase's clock. Time for making bytes does not count if nothing else
-// goes on meanwhile: if a write is a copy to the page cache, or one rank writes by itself. Otherwise the storage works
-// on, and the time that passed is the honest one.
+// Of one rank, in seconds on the scale of the phase's clock. Time for making bytes counts as not passed where nothing
+// goes on meanwhile: where a write is a copy to the page cache, or one rank writes by itself. Elsewhere the storage
+// works on, and the time that passed is the honest one.
 struct PhaseTimes {
   double begin = 0, opened = 0, moved = 0, closed = 0;
   double pattern = 0;
@@ -250,7 +250,7 @@ class DataReading {
     ++wrong_transfers_;
   }
 
-  // The first wrong byte of each rank that found one. Collective.
+  // Of each rank that found one: the first wrong byte. Collective.
   json differences() const {
     const std::vector<std::int64_t> transfers = job_.gather(wrong_transfers_), places = job_.gather(wrong_place_),
                                     bytes = job_.gather(std::to_integer<std::int64_t>(wrong_byte_));

@@ -12,8 +12,8 @@
 
 namespace kumihimo::file_bench {
 
-// Use of the page cache before a read: as it is; the files' pages evicted; all caches of the node dropped (root); or
-// bypassed with O_DIRECT, in writes, too.
+// What is done about the page cache before a read: nothing; the files' pages are let go of; all caches of the node are
+// (root); or O_DIRECT goes past it, in writes, too.
 enum class CacheUse : std::uint8_t { keep, evict, drop, direct };
 
 // Files as IOR lays them out: a segment has a block of each rank, a block several transfers (one call each).

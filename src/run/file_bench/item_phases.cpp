@@ -202,7 +202,7 @@ class ItemPhases {
   std::vector<std::byte> bytes_;
 };
 
-// Counts for one folder; each rank asks about its part.
+// Of one folder; each rank asks about its part.
 struct FoundItems {
   std::int64_t seen = 0, matches = 0;
 };

@@ -1,4 +1,4 @@
-// Pages of a file in this node's memory: how many there are, and how to evict them.
+// What of a file is in this node's memory: asked, and put out of it.
 #pragma once
 
 #include "base/result.hpp"
@@ -12,7 +12,7 @@ struct Residency {
   std::int64_t pages = 0, resident = 0;
 };
 
-// Pages of the bytes from `begin` on, `bytes` or to the end (mincore(2)). An empty or missing file has no pages.
+// Of the bytes from `begin` on, `bytes` or to the end (mincore(2)). An empty or missing file has no pages.
 Residency residency_of(const std::string& path, std::int64_t begin = 0, std::int64_t bytes = -1);
 
 // Writes what is still to be written, and lets go of the pages (fsync, posix_fadvise). Other nodes keep theirs.

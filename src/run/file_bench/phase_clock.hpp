@@ -20,7 +20,7 @@ class PhaseClock {
   }
   double now() const { return static_cast<double>(measure::now_ns() - origin_) * 1e-9; } // seconds
 
-  // Times over all ranks; collective.
+  // Of the ranks; collective.
   double last(double mine) const { return job_.largest({mine})[0]; }
   double first(double mine) const { return -job_.largest({-mine})[0]; }
   double span(double begin, double end) const {

@@ -1,4 +1,4 @@
-// Error of the system as one sentence: the file, the reason, and what to do.
+// What the system refuses, as one sentence: the file, the reason, and what to do.
 #pragma once
 
 #include "base/result.hpp"

@@ -15,15 +15,15 @@
 
 namespace kumihimo::kernels {
 
-// Functions for rows of variants.def.
+// Of rows of variants.def.
 CopyKernel copy_plain_of(const ParameterValues& values);
 CopyKernel copy_streaming_of(const ParameterValues& values);
 std::span<const TakenParameter> copy_streaming_parameters();
 
 namespace {
 
-// Size of the first processor's cache at `index`, as Linux describes it ("32768K"); 0 if there is none. sysconf is of
-// no use: in virtual machines glibc reports the sum of the host's caches.
+// Of the first processor's cache at `index`, as Linux describes it ("32768K"); 0 if there is none. sysconf is of no
+// use: in virtual machines glibc reports the sum of the host's caches.
 std::int64_t cache_bytes(int index) {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
   std::int64_t size = 0;
@@ -42,7 +42,7 @@ std::int64_t last_level_cache_bytes() {
 constexpr std::string_view streamed = "streamed", cached = "cached";
 
 #if defined(__x86_64__)
-// Whether the processor is of AMD's Zen design.
+// Of AMD's design.
 bool is_zen() {
   unsigned most = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(0, &most, &ebx, &ecx, &edx) == 0) return false;
@@ -68,7 +68,7 @@ void stream_lines(const char* source, char* target, std::int64_t bytes) {
   }
 }
 
-// Later stores must not overtake the data: a flag, for example, that tells another process of it.
+// What follows, a flag that tells another process of the data for example, must not overtake it.
 void fence() { _mm_sfence(); }
 #else
 bool is_zen() { return false; }

@@ -25,7 +25,7 @@ inline constexpr std::int64_t smallest_streaming_threshold_bytes = 1 << 16;
 // `cached`) says otherwise. Read once. Measured by bench/run execute.
 bool streams_to_other_cores();
 
-// For fewer bytes the fence behind them costs more than the stores save.
+// Of fewer bytes the fence behind them costs more than the stores save.
 inline constexpr std::int64_t smallest_streamed_bytes = 1024;
 
 // With non-temporal stores, whatever the length.

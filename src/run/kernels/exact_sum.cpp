@@ -100,8 +100,8 @@ bool any_below(const std::uint64_t* limbs, int end) {
   return (limbs[end / 64] & ((std::uint64_t{1} << end % 64) - 1)) != 0;
 }
 
-// Rounds a number that is not negative, without a sign. The bits of a value count the units of a subnormal; a hidden
-// bit that comes in raises the exponent by itself, and so does a carry past the last significand, up to infinity.
+// Of a number that is not negative, without a sign. The bits of a value count the units of a subnormal; a hidden bit
+// that comes in raises the exponent by itself, and so does a carry past the last significand, up to infinity.
 template <class Real>
 BitsOf<Real> rounded_bits(const std::uint64_t* limbs) {
   constexpr int fraction_bits = FloatFields<Real>::fraction_bits;

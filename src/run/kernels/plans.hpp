@@ -75,9 +75,9 @@ struct Selection {
   Copy& of(CopyReader reader) { return copy[static_cast<std::size_t>(reader)]; }
 };
 
-// Selection without tuning. The environment variables KUMIHIMO_KERNEL_LEVEL (a variant's name) and
+// What runs without tuning. The environment variables KUMIHIMO_KERNEL_LEVEL (a variant's name) and
 // KUMIHIMO_STREAMING_BYTES decide for reductions, the latter for copies to the same core, KUMIHIMO_SHARED_STORES for
-// copies to another one. Tuning must not change these choices.
+// copies to another one; what they decide is not to be tuned.
 Selection untuned();
 bool environment_decides_reductions();
 bool environment_decides_copies(CopyReader reader);
@@ -102,7 +102,7 @@ inline ReducePlan reduce_plan(DataType type, Operation op) {
   return plans().reduce[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
 }
 inline const CopyPlan& copy_plan(CopyReader reader) { return plans().copy[static_cast<std::size_t>(reader)]; }
-// Plan with one variant for all lengths, for tests and benchmarks.
+// Of one variant for all lengths, for tests and benchmarks.
 CopyPlan copy_plan_of(const CopyVariant& variant);
 
 } // namespace kumihimo::kernels

@@ -19,7 +19,7 @@ namespace kumihimo::kernels {
 
 using ReduceKernel = void (*)(const void* left, const void* right, void* target, std::int64_t count);
 
-// Kernel for pairs: one plain loop, since a pair is compared as a whole; null if is_applicable(type, op) is false.
+// Of pairs, one plain loop, since a pair is compared as a whole; null if is_applicable(type, op) is false.
 ReduceKernel find_pair_kernel(DataType type, Operation op);
 // The golden copy: plain loops, one element at a time.
 ReduceKernel reduce_plain(DataType type, Operation op);

@@ -11,7 +11,7 @@
 namespace kumihimo::mpi {
 namespace {
 
-// Numbers in Open MPI 5's mpi.h.
+// Of Open MPI 5's mpi.h.
 constexpr int error_process_failed = 75, error_process_failed_pending = 76, error_revoked = 77;
 
 // A rank that waits for the end of the run leaves its processor to the others.

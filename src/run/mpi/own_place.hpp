@@ -9,10 +9,10 @@
 
 namespace kumihimo::mpi {
 
-// Result of MPI_Get_processor_name.
+// What MPI_Get_processor_name says.
 std::string processor_name(const Library& library);
 
-// Place from the two variables of place_in_shape.hpp and the name of this processor.
+// By the two variables of place_in_shape.hpp and the name of this processor.
 Result<std::optional<PlaceInShape>> own_place(const Library& library, std::int32_t rank, std::int32_t ranks);
 
 } // namespace kumihimo::mpi

@@ -5,7 +5,7 @@
 
 namespace kumihimo::mpi {
 
-// Releases a handler that Comm_get_errhandler gave.
+// Of one that Comm_get_errhandler gave.
 void release_error_handler(const Library& library, Handle handler);
 
 // While it exists, errors on one of the program's communicators are returned to us, whatever its error handler.

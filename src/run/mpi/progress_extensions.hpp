@@ -1,4 +1,4 @@
-// Extensions by which a generalised request advances while the MPI library waits for it. In MPI itself, MPI_Wait only
+// What lets a generalised request advance while the MPI library waits for it. MPI has nothing for that: MPI_Wait only
 // waits until another thread completes the request. So both families of libraries have an extension.
 #pragma once
 
@@ -29,7 +29,7 @@ struct ProgressExtensions {
 // before that, threads would wait for each other. `version`: the first line of MPI_Get_library_version.
 bool polls_outside_its_lock(std::string_view version);
 
-// Extensions that the library has and that can be used.
+// Those that the library has and that can be used.
 ProgressExtensions progress_extensions(const Library& library);
 
 } // namespace kumihimo::mpi

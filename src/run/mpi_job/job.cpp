@@ -29,8 +29,8 @@ using mpi::Handle;
 // MPICH's launcher, when told to end a job, drops what it has not yet read from the processes.
 constexpr std::chrono::milliseconds time_to_forward{500};
 
-// Hash of the running kernel: nodes that are containers or namespaces of one machine share its processors. If the
-// kernel does not tell, hash of the node.
+// Of the kernel that runs now: nodes that are containers or namespaces of one machine share its processors. Where it
+// does not tell, of the node.
 std::uint64_t machine_hash(const std::string& node) {
   std::string started;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> started;
@@ -162,7 +162,7 @@ bool MpiJob::all(bool mine) const {
 }
 
 Status MpiJob::agree(const Status& mine) const {
-  // Ranks that only know that another rank failed come last.
+  // Those that know no more than that another rank failed come last.
   const std::int32_t none = 2 * ranks_;
   const std::vector<std::int64_t> places = gather(mine ? none : mine.error().elsewhere ? ranks_ + rank_ : rank_);
   const auto first = static_cast<std::int32_t>(*std::min_element(places.begin(), places.end()));

@@ -20,8 +20,7 @@
 namespace kumihimo::mpi_transport {
 namespace {
 
-// Part of the time limit after which this transport gives up. It can name the ranks that it waits for, so it gives up
-// before other transports, which cannot.
+// Of the time limit. This transport can name the ranks that it waits for, so it gives up before others that cannot.
 constexpr double share_of_timeout = 0.75;
 
 // From this length on, a message that allows it is copied once, from its sender's memory, between ranks of a node. A
@@ -31,8 +30,7 @@ constexpr std::int64_t single_copy_from_bytes = 16384;
 // How often a rank that waits looks whether its peers have ended.
 constexpr std::chrono::milliseconds time_between_looks{250};
 
-// Network for ranks that all share memory, and for a transport before its set-up: it gets no message except after a
-// failure.
+// Of ranks that all share memory, and of a transport before its set-up: no message comes here but after a failure.
 class NoNetwork final : public MpiNetwork {
  public:
   Status prepare(const transport::Demands&) const override { return Nothing{}; }

@@ -13,11 +13,11 @@ namespace kumihimo::mpi_transport {
 struct TransportOptions {
   std::vector<std::int32_t> node_of_rank;                 // the emulated node of each rank; empty: the real nodes
   std::int64_t machine = shared_memory::machine_number(); // equal on all ranks: they are on one machine
-  // Limit for a node. -1: half of the free memory in /dev/shm, shared by the nodes on it.
+  // Of a node. -1: half of what /dev/shm has free, shared by the nodes on it.
   std::int64_t shared_memory_limit_bytes = -1;
   bool single_copies = true;         // whether to find out if the system allows them; the same on all ranks
   std::int64_t tag_upper_bound = -1; // at most MPI_TAG_UB; -1: MPI_TAG_UB
-  // Limit of one message of the MPI library, which counts in int. Longer ones travel in parts, in order, with one tag.
+  // Of one message of the MPI library, which counts in int. Longer ones travel in parts, in order, with one tag.
   std::int64_t most_at_once_bytes = std::int64_t{1} << 30;
   std::string network{wanted_network()}; // a row of networks.def; empty: the first
   double timeout_seconds = 0;            // fails after this time without any movement in a run; 0: never

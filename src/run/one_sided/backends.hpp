@@ -13,7 +13,7 @@
 
 namespace kumihimo::one_sided {
 
-// Input from which a back end is made.
+// What a back end is made from.
 struct OneSidedContext {
   const mpi::Library& mpi; // runs
   mpi::Handle world;       // all ranks in their order

@@ -214,7 +214,7 @@ class DataMeasures {
     return figures;
   }
 
-  // Rate of all pairs (r, r + P/2) at once.
+  // Of all pairs (r, r + P/2) at once.
   Result<OneSidedFigures> rate(std::int64_t bytes) {
     if constexpr (HasActiveTarget<L>) {
       return not_applicable("a rate of several pairs needs a target that takes no part");

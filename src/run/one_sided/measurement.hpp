@@ -28,8 +28,7 @@ struct OneSidedCase {
   std::int64_t bytes = 0;
   std::optional<OneSidedPair> pair;
 };
-// Rank 0 prints that a case begins, so that the command can name the case of a crash, and that it ends. `wrong`: by
-// rank, the result of its checks.
+// By rank 0: a case begins, so that a crash is told of what crashed; it ends. `wrong`: by rank, what its checks found.
 void print_begin(OneSidedPeers& peers, const OneSidedCase& measured);
 void print_result(OneSidedPeers& peers, const OneSidedCase& measured, const Result<OneSidedFigures>& found,
                   const std::vector<std::int64_t>& wrong);

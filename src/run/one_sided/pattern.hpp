@@ -1,5 +1,5 @@
-// Data that is put, and the golden copy that it is compared with: bytes that depend on a seed and on their place alone,
-// so that the receiver computes what must have arrived without having seen it.
+// What is put, and the golden copy that it is compared with: bytes that depend on a seed and on their place alone, so
+// that the receiver computes what must have arrived without having seen it.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ double compute(std::int64_t iterations);
 // How many of them take so long.
 std::int64_t iterations_of(double seconds);
 
-// Result of a measure: a call's time in seconds, and figures derived from it by their names.
+// What a measure found: a call's time in seconds, and figures derived from it by their names.
 struct OneSidedFigures {
   measure::Summary seconds;
   std::map<std::string, double> more;

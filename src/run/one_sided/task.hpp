@@ -1,4 +1,4 @@
-// Task: the measurements of a library of one-sided communication.
+// What is measured of a library of one-sided communication.
 //
 //   {"task": "one_sided", "backend": "mpi", "image": "liboshmem.so.40", "options": "provider=shm",
 //    "windows": ["allocate"], "synchronisations": ["flush"],     of mpi alone

@@ -9,7 +9,7 @@
 
 namespace kumihimo::plan {
 
-// Key that tells one call from another on the same communicator.
+// What tells one call from another on the same communicator.
 struct CallKey {
   std::int64_t count = 0, type_bytes = 8; // elements, and the size of one
   std::int32_t root = 0;
@@ -31,7 +31,7 @@ struct CallKey {
       return false;
     return same && (table == other.table || (table && other.table && *table == *other.table));
   }
-  // Hash of four words. Multiplicative hashing (Knuth, volume 3, section 6.4): the golden ratio spreads neighbouring
+  // Of four words. Multiplicative hashing (Knuth, volume 3, section 6.4): the golden ratio spreads neighbouring
   // counts.
   std::uint64_t hash() const {
     const std::uint64_t small =

@@ -62,8 +62,7 @@ int begin_with(const mpi::Functions& mpi, const Call& c, Handle* request) {
   return std::apply(mpi.*non_blocking, std::tuple_cat(arguments_of(mpi.*blocking, c), std::tuple(request)));
 }
 
-// Calls by the index of the collective: with blocks of one length, with lists of blocks, and non-blocking with blocks
-// of one length.
+// By the index of the collective: of blocks of one length, of lists of them, and non-blocking of blocks of one length.
 struct CallTable {
   std::array<int (*)(const mpi::Functions&, const Call&), 2> blocking;
   int (*non_blocking)(const mpi::Functions&, const Call&, Handle*);

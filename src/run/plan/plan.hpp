@@ -31,7 +31,7 @@ class Plan {
   static Result<std::unique_ptr<Plan>> make_alone(const Schedule& schedule, Rank rank, transport::Transport& transport,
                                                   const transport::Reduction& reduction, Hints hints = {});
 
-  // Binds a schedule with counts of its rank's own to the blocks of the next run. Not while one is under way.
+  // Of a schedule of counts of its rank's own: for the blocks of the next run. Not while one is under way.
   Status bind(std::shared_ptr<const OwnBlocks> blocks);
 
   // `reduction`: of this run, in place of the plan's.

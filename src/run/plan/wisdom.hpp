@@ -69,7 +69,7 @@ ChoiceMap by_size(std::vector<WisdomChoice> choices);
 // The choice for a call; null: the library's own. `at_any_price`: whatever it loses by blocks of different lengths.
 const WisdomChoice* choice_for(const ChoiceMap& choices, const Collective& collective, bool at_any_price);
 
-// The choice for the longest block, which may be the library's own; null: none.
+// What was chosen for the longest block, the library's own too; null: nothing.
 const WisdomChoice* choice_of_longest(const ChoiceMap& choices, const Collective& irregular);
 
 // Removes and returns the choices for unequal blocks, or for non-blocking calls.

@@ -9,7 +9,7 @@
 
 namespace kumihimo::saved_state {
 
-// Checksum of bytes that come in pieces; how they are cut does not matter.
+// Of bytes that come in pieces; how they are cut does not matter.
 class Checksum {
  public:
   void add(std::span<const std::byte> bytes);

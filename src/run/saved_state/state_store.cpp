@@ -224,7 +224,7 @@ std::optional<Generation> whole_generation(SummedReader& from) {
   return from.ends_whole() ? found : std::nullopt;
 }
 
-// Reads the file's number alone, for a file that load() verifies as it reads.
+// Of the file's number alone, for a file that load() verifies as it reads.
 std::optional<std::int64_t> number_in(const std::string& path) {
   SummedReader from(path);
   const std::optional<Generation> found = from.is_open() ? read_header(from) : std::nullopt;

@@ -46,7 +46,7 @@ struct ArrayShape {
   bool operator==(const ArrayShape&) const = default;
 };
 
-// Content of one file.
+// What one file holds.
 struct Generation {
   std::int64_t number = 0;
   std::vector<ArrayShape> arrays;

@@ -68,7 +68,7 @@ static_assert(sizeof(Offer) + sizeof(RemotePiece) <= inline_bytes);
 
 struct alignas(cache_line_bytes) AcknowledgeLine {
   std::atomic<std::uint64_t> consumed; // slots emptied by the receiver; or given_up
-  // Indexed by ticket: a bit that flips with each answer to an offer; whether that answer was a refusal.
+  // By ticket: a bit that flips with each answer to an offer; whether that answer was a refusal.
   std::atomic<std::uint64_t> answered, refused;
 };
 static_assert(sizeof(AcknowledgeLine) == cache_line_bytes);

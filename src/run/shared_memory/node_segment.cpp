@@ -94,7 +94,7 @@ Status NodeSegment::allocate(mpi::Handle node, std::int32_t rank, std::int32_t r
   return short_of ? Status(Nothing{}) : Status(short_of.error());
 }
 
-// Opens on all ranks the file that rank 0 has made.
+// What rank 0 has made, on all ranks.
 Result<SharedFile> NodeSegment::meet_in_file(mpi::Handle node, std::int32_t rank) {
   constexpr SharedFile::Name none = -1;
   Result<SharedFile> mine = rank == 0 ? SharedFile::create(bytes_) : failed("rank 0 could not make a file in /dev/shm");

@@ -17,7 +17,7 @@ namespace kumihimo::transport {
 // and programs exist whose ranks start one of each in different orders, although MPI demands one order for all.
 enum class Stream : std::uint8_t { blocking, nonblocking };
 inline constexpr std::size_t streams = 2;
-// Limit for a stream: an instance may begin only when the one that is as many before it has ended on this rank.
+// Of a stream, an instance may begin only when the one that is as many before it has ended on this rank.
 inline constexpr std::int64_t instances_at_once = 16;
 
 // Numbers the instances (calls) of collectives. All ranks start those of a stream in the same order and so give an

@@ -49,7 +49,7 @@ struct PutRequest {
   void complete() { --*open; }
 };
 
-// Slots that a receiver has granted on a channel so far.
+// What a receiver has granted on a channel so far.
 struct Credits {
   MemoryKey key;
   std::int64_t slots = 0;

@@ -27,7 +27,7 @@
 
 namespace kumihimo::transport {
 
-// Requirements of a program's messages on a transport.
+// What the messages of a program need of a transport.
 struct Demands {
   std::int32_t lanes = 0;         // lane ids are below this
   std::int64_t window = 1;        // most segments of one lane in flight

@@ -50,7 +50,7 @@ std::size_t variant_named(std::string_view name) {
   return static_cast<std::size_t>(found - variants().begin());
 }
 
-// Visits a rank's owned nodes, in their order.
+// Of a rank's owned nodes, in their order.
 template <class Visit>
 void for_each_owned(const fem::NodeGrid& grid, Visit visit) {
   std::int64_t n = 0;

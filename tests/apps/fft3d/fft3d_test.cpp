@@ -144,7 +144,7 @@ TEST(FftOverRanks, ASphereGoesThereAndBackBlockByBlock) {
       }
 }
 
-// Engines count the bytes of the blocks; relayed blocks are sent more than once.
+// What engines count is what blocks say; relayed blocks are sent more than once.
 TEST(FftOverRanks, TheBytesOfMessagesAreCounted) {
   if (!has_library()) GTEST_SKIP();
   for (const char* variant : {"packed", "fused", "overlapped", "leader"})
@@ -302,7 +302,7 @@ TEST(FftOverRanks, ExchangesWithinRowsAndColumnsAreMeasured) {
   }
 }
 
-// Choices of the ranks in one run, on two nodes.
+// What ranks chose in one run, on two nodes.
 struct Choices {
   std::set<std::string> names; // of all ranks
   std::vector<distributed_fft::ExchangeTime> times;
@@ -408,7 +408,7 @@ TEST(KeptExchanges, ADamagedFileIsLeftAsItIs) {
   }
 }
 
-// Rounding to floats is an error if nobody asked for floats, and so is a larger error than floats make.
+// What floats did to the values is not right where nobody asked for floats, nor is more than they do.
 TEST(FftOverRanks, RoundingThatNobodyAskedForIsFound) {
   const application::ApplicationRequest request = request_of("8", "none");
   const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {

@@ -211,7 +211,7 @@ TEST_P(CheckOfGOf, FindsAWrongEntry) {
   EXPECT_TRUE(check());
 }
 
-// For a large molecule the budget allows one block, and most entries are tiny: 0 must not pass for them.
+// Of a large molecule the budget allows one block, and the entries of most are tiny: 0 must not pass for them.
 TEST(CheckOfG, FindsAMatrixOfZeros) {
   for (const char* const size : {"w1", "w30"}) {
     const MoleculeProblem problem = *make_problem(request_of({.size = size}));

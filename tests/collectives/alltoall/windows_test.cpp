@@ -21,7 +21,7 @@ bool has(const Round* round, bool (Step::*kind)() const) {
   return round && std::ranges::any_of(round->steps, [&](const Step& step) { return (step.*kind)(); });
 }
 
-// For each vertex, whether it waits for each other one, directly or not. Edges lead forwards.
+// By vertex: whether it waits for another one, directly or not. Edges lead forwards.
 std::vector<std::vector<bool>> waits_of(const RoundGraph& graph) {
   const std::size_t n = graph.vertices.size();
   std::vector<std::vector<bool>> waits(n, std::vector<bool>(n));

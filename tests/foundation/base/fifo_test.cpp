@@ -1,4 +1,4 @@
-// Values come out in the order in which they were pushed, whatever has moved up in between: compared with a deque.
+// What is pushed comes out in its order, whatever has moved up in between: against a deque.
 #include "base/fifo.hpp"
 
 #include <gtest/gtest.h>

@@ -37,7 +37,7 @@ BestSplit golden_split(const std::vector<double>& values, std::size_t least) {
   return best;
 }
 
-// Times like those of runs of one program: a few percent of spread, and now and then one that is much slower.
+// What runs of one program look like: a few percent of spread, and now and then one that is much slower.
 std::vector<double> noisy(std::mt19937_64& random, std::size_t n, double spread = 0.01, double outliers = 0.03) {
   std::normal_distribution<double> normal(0.0, spread);
   std::uniform_real_distribution<double> uniform(0.0, 1.0);

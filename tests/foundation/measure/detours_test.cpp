@@ -25,7 +25,7 @@ TEST(Detours, AConstantSeriesHasNone) {
   EXPECT_TRUE(found.detours.empty());
 }
 
-// Computed by hand: piece 3 begins at 30 us; piece 500 begins at 5000 us and the 5 us that piece 3 lost.
+// By hand: piece 3 begins at 30 us; piece 500 begins at 5000 us and the 5 us that piece 3 lost.
 TEST(Detours, HaveTheirStartAndLength) {
   const FixedWork found = find_detours(series(1000, {{3, 5'000}, {500, 2'000'000}}));
   EXPECT_EQ(found.detours, (std::vector<Detour>{{30'000, 5'000}, {5'005'000, 2'000'000}}));

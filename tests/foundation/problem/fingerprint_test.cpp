@@ -1,4 +1,4 @@
-// Facts that tell machines apart: read alike on every system, and equal from call to call whatever the affinity.
+// What tells machines apart: read alike on every system, and equal from call to call whatever the affinity.
 #include "problem/fingerprint.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Functions with which tests of machine files use a Sample.
+// What tests of machine files do with a Sample.
 #pragma once
 
 #include "machine/job.hpp"

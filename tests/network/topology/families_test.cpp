@@ -1,4 +1,4 @@
-// Properties of every network, whatever its family.
+// What holds for every network, whatever its family.
 #include "networks.hpp"
 
 #include <gtest/gtest.h>

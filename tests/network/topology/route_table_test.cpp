@@ -64,8 +64,7 @@ TEST(RouteTable, CutsAreLinksThatAllCross) {
   EXPECT_TRUE(fat.cuts().empty());
 }
 
-// The largest number of links that is allowed: a pass over all of them for each node would take as long as all other
-// tests together.
+// Of as many as there may be: a pass over all of them for each node would take as long as all other tests together.
 TEST(RouteTable, LinksThatNoRouteCrossesAreNoWayOut) {
   const RouteTable t = made(2048, {"up x2048", "down x2048", "spare x16773120"}, {"0..2047-0..2047: 0+a 2048+b"});
   EXPECT_EQ(t.part(2048)->ports(), (std::vector<std::int64_t>{1, 1, 0}));

@@ -301,7 +301,7 @@ TEST_F(CheckpointsTest, OneRankHasNoPartner) {
             "the rank that is lost must be below 2 (got 2)");
 }
 
-// With an interval in seconds, all ranks save in the same iterations, and the run ends with the same bits.
+// By time: all ranks save in the same iterations, and the run ends with the same bits.
 TEST_F(CheckpointsTest, ByTimeAllRanksSaveTogether) {
   const json asked = {{"every_seconds", 1e-9}, {"folder", folder.string()}};
   const Result<json> found = run({.checkpoints = asked, .ranks = 3});

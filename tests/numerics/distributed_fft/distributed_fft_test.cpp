@@ -128,7 +128,7 @@ TEST(DistributedFft, IsTheGoldenCopysForAnyGridRanksAndWay) {
   }
 }
 
-// Algorithms whose ranks relay blocks get blocks as long as the longest.
+// Those whose ranks relay blocks get blocks as long as the longest.
 TEST(DistributedFft, GoesByEveryAlltoallOfTheRegistry) {
   if (const auto library = fft::LineLibrary::open(""); !library) GTEST_SKIP() << library.error().sentence();
   for (const char* exchange : {"pairwise", "linear", "bruck", "hierarchical", "paced", "two_phase", "three_phase"})
@@ -270,8 +270,8 @@ TEST(DistributedFft, RanksOnSeveralNodesShareNoWindow) {
   EXPECT_EQ(status.error().sentence(), "ranks can share a window only on one node; use messages");
 }
 
-// Laws of every transform, for grids too large for the golden copy's sum. This rank's part of the spectrum of the grid
-// with value(x, y, z).
+// What every transform satisfies, of grids too large for the golden copy's sum. Of this rank: its part of the spectrum
+// of the grid with value(x, y, z).
 struct SpectrumOfRank {
   PointBox box;
   std::vector<Complex> values;
@@ -321,7 +321,7 @@ void for_each_frequency(const PointBox& box, Visit visit) {
       for (std::int64_t z = box.begin[2]; z < box.end[2]; ++z) visit(x, y, z, place++);
 }
 
-// Depends on the place alone: the same on all ranks.
+// By the place: the same on all ranks.
 Complex value_at(std::int64_t x, std::int64_t y, std::int64_t z, GridKind kind) {
   std::uint32_t random = static_cast<std::uint32_t>((x * 1000 + y) * 1000 + z) * 2654435761U;
   random = (random ^ (random >> 15)) * 2246822519U;
@@ -381,7 +381,7 @@ TEST(DistributedFft, SatisfiesParsevalShiftImpulseAndLinearity) {
     }
 }
 
-// The check before an allocation must not assume less memory than is allocated.
+// What is checked before memory is asked for must not be less than what is.
 TEST(DistributedFft, BytesNeededAreThoseOfItsArrays) {
   const fft::RankPencils slabs{{8, 8, 8}, 2, 1}, pencils{{8, 8, 8}, 2, 2};
   TransformWay way;

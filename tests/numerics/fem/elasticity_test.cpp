@@ -1,4 +1,4 @@
-// Properties that mechanics demands of the matrix: independent of how it is computed.
+// What the matrix must be by mechanics: independent of how it is computed.
 #include "cases.hpp"
 #include "fem/load.hpp"
 #include "fem/shape.hpp"
@@ -88,7 +88,7 @@ std::vector<std::vector<double>> dense(const BlockMatrix& matrix) {
   return made;
 }
 
-// Uses Jacobi's rotations (Golub and Van Loan, section 8.5).
+// By Jacobi's rotations (Golub and Van Loan, section 8.5).
 std::vector<double> eigenvalues(std::vector<std::vector<double>> a) {
   const std::size_t n = a.size();
   for (int sweep = 0; sweep < 30; ++sweep) {

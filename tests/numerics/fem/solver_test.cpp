@@ -123,7 +123,7 @@ TEST(NodeOrder, HasEveryNodeOnceAndColoursWithoutNeighbours) {
                   0);
 }
 
-// In a long bar of nodes, numbered at random, the order has a bandwidth as small as its cross-section allows.
+// Of a long bar of nodes, numbered at random, the order has a bandwidth as small as its cross-section allows.
 TEST(NodeOrder, ReverseCuthillMcKeeMakesTheBandNarrow) {
   const Case given = case_on(box_of_cube({20, 2, 2}, {1, 1, 1}, {0, 0, 0}).value());
   std::vector<std::int32_t> all(80), position(80);

@@ -143,7 +143,7 @@ TEST(Scf, TellsErrors) {
   EXPECT_EQ(scf.error().problem, "the build failed");
 }
 
-// Two Fock matrices have opposite errors; the one between them has none.
+// Of two Fock matrices with opposite errors the one between them has none.
 TEST(Diis, CombinesMatricesSoThatErrorsCancel) {
   Matrix f(1), e(1);
   Diis diis;

@@ -40,8 +40,9 @@ Matrix density_of_filled(const Matrix& orbitals, const std::vector<int>& filled)
   return density;
 }
 
-// Energy of the electrons of one determinant with these spin-up and spin-down orbitals: tr P h + (tr P J(P) - tr Pu
-// K(Pu) - tr Pd K(Pd)) / 2.
+// Of the electrons of one determinant, whose spin-up and spin-down orbitals are these: tr P h + (tr P J(P) - tr Pu
+// K(Pu)
+// - tr Pd K(Pd)) / 2.
 double energy_of_determinant(const ClosedShell& of, const std::vector<int>& up, const std::vector<int>& down) {
   const Matrix p_up = density_of_filled(of.scf.orbitals, up), p_down = density_of_filled(of.scf.orbitals, down);
   const Matrix p = sum(p_up, p_down);

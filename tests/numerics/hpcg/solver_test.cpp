@@ -55,8 +55,8 @@ TEST(System, MultipliesAsTheGoldenCopy) {
   }
 }
 
-// In the order of levels the sweeps are those of the sequential ones, so the V-cycle is the golden copy's but for
-// rounding. The bound: some 10^3 operations of relative error 2^-53 on values of at most 1.
+// By levels the sweeps are those of the sequential ones, so that the V-cycle is the golden copy's but for rounding. The
+// bound: some 10^3 operations of relative error 2^-53 on values of at most 1.
 TEST(System, ByLevelsPreconditionsAsTheGoldenCopy) {
   const auto matrices = make_levels(grid);
   Result<Reference> reference = Reference::make(*matrices);
@@ -70,7 +70,7 @@ TEST(System, ByLevelsPreconditionsAsTheGoldenCopy) {
       << "another order is another preconditioner";
 }
 
-// The same V-cycle without the shortcuts of the sweeps: over whole rows, in the order of the colours.
+// What the shortcuts of the sweeps leave out: the same V-cycle by sweeps over whole rows, in the order of the colours.
 TEST(System, ByColoursPreconditionsAsWholeSweepsInThatOrder) {
   const auto matrices = make_levels(grid);
   Result<System> system = System::make(*matrices, OrderingKind::colours);

@@ -1,4 +1,4 @@
-// Processes pack and put the same rows as the exchanges of a whole matrix, one after the other.
+// What processes pack and put is what the exchanges of a whole matrix do, one after the other.
 #include "lu/row_exchange.hpp"
 
 #include <gtest/gtest.h>

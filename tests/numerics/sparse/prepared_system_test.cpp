@@ -239,7 +239,7 @@ TEST(PreparedSystem, LargeColoursHaveManyPartsInGroups) {
   ASSERT_TRUE(threads::use(1));
 }
 
-// One of 20,000 rows has 3,000 entries: its block is as wide, and no other block.
+// Of 20,000 rows one has 3,000 entries: its block is as wide, and no other block.
 TEST(PreparedSystem, OneLongRowWidensItsBlockOnly) {
   std::vector<std::pair<std::int32_t, std::int32_t>> edges;
   for (std::int32_t i = 1; i < 20000; ++i) edges.emplace_back(i, i - 1);

@@ -1,4 +1,4 @@
-// The solution for a right-hand side whose sum of squares underflows is not 0.
+// Of a right-hand side whose sum of squares underflows the solution is not 0.
 #include "matrices.hpp"
 #include "sparse/golden.hpp"
 #include "sparse/transformed_cg.hpp"

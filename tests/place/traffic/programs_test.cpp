@@ -120,7 +120,7 @@ TEST(TrafficOfPrograms, IsThatOfEachSendOfRandomPrograms) {
     set.data = std::make_shared<const DataLayout>(std::move(data));
     set.segments = {below(3) + 1};
 
-    // An expression that may depend on the variables of the loops around it, and often does not.
+    // What may depend on the variables of the loops around it, and often does not.
     const auto index = [&](std::int32_t depth) {
       Expression e = below(4);
       for (std::int32_t d = 0; d < depth; ++d)

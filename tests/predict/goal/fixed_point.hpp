@@ -16,14 +16,14 @@ namespace kumihimo::goal {
 
 using Done = std::vector<std::vector<bool>>; // by rank and operation
 
-// Graphs without receives from any rank, in which each message has a tag of its own; all deaths are at one time.
+// Of graphs without receives from any rank, where each message has a tag of its own; all deaths are at one time.
 struct FixedPoint {
   const Graphs& graphs;
   std::vector<bool> dies;                                        // by rank
   std::function<bool(std::int32_t, std::uint32_t)> ended_before; // the death, without faults
   std::function<bool(std::int32_t, std::uint32_t)> left_before;  // of a send: its last byte
   std::uint64_t eager = most_message_bytes;                      // longer messages wait for their receive
-  // Whether a receive was posted before the death. Given: all sends start once their receive is posted.
+  // Of a receive: posted before the death. Given: all sends start once their receive is posted.
   std::function<bool(std::int32_t, std::uint32_t)> posted_before = {};
 
   Done solve() const {

@@ -73,7 +73,7 @@ TEST(Noise, TakesItsShareInTheLongRun) {
   }
 }
 
-// A processor and an interface that are busy at once each lose what they would lose alone.
+// Of a processor and an interface, which are busy at once, each loses what it would lose alone.
 TEST(Noise, TakesFromAllWorkOfARankThatOverlaps) {
   for (const auto kind : {NoiseModel::Kind::periodic, NoiseModel::Kind::exponential}) {
     NoiseModel model;

@@ -85,7 +85,7 @@ TEST(ProgramSegments, HaveTheOperationsOfWholeGraphs) {
       }
 }
 
-// Either of two messages of a segment may be empty, while other segments are under way.
+// Of two messages of a segment either may be empty, while other segments are under way.
 TEST(ProgramSegments, MessagesOfALaneAreEmptyInDifferentSegments) {
   for (const std::int64_t elements : {11, 25, 37, 50}) {
     ProgramSet set;

@@ -182,7 +182,7 @@ Case random_case(std::uint64_t seed) {
   return {std::move(graphs), parameters, options.noise, *outcome->ends, outcome->last, sends};
 }
 
-// Result of the golden copy for deaths, all at one time.
+// What the golden copy says of deaths, all at one time.
 goal::Done golden(const Case& of, const goal::Deaths& deaths) {
   const Time death = *std::min_element(deaths.begin(), deaths.end()); // of all that die
   std::vector<bool> dies;
@@ -237,7 +237,7 @@ TEST(Deaths, WhichOperationsEndIsWhatTheGraphsSay) {
   EXPECT_GT(fewer, 200); // deaths that matter
 }
 
-// Faults of a wrong engine: forget the death, lose a message that has left, or let a dead rank go on.
+// What a wrong engine would do: forget the death, lose what has left, or let a dead rank go on.
 TEST(Deaths, TheGoldenCopyCatchesWrongEngines) {
   int forgotten = 0, later = 0, other = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {

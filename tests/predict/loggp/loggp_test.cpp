@@ -41,7 +41,7 @@ TEST(LogGopsParameters, AreTheLettersOfThePapers) {
     EXPECT_FALSE(parse_parameters(wrong, {})) << wrong;
 }
 
-// Computed by hand: the send occupies o; the message arrives o + L later; the receiver is busy for o + (s-1) G.
+// By hand: the send occupies o; the message arrives o + L later; the receiver is busy for o + (s-1) G.
 TEST(Engine, OneMessage) {
   const std::string text = "num_ranks 2\nrank 0 {\nsend 101b to 1\n}\nrank 1 {\nrecv 101b from 0\n}\n";
   EXPECT_EQ(ends(text, usual), (std::vector<Time>{1500, 1500 + 2500 + 1500 + 600}));

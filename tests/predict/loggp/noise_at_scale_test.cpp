@@ -1,4 +1,4 @@
-// Effect of noise of the same share, by its frequency: T. Hoefler, T. Schneider, A. Lumsdaine, SC10; K. Ferreira, P.
+// What noise of the same share does, by its frequency: T. Hoefler, T. Schneider, A. Lumsdaine, SC10; K. Ferreira, P.
 // Bridges, R. Brightwell, SC08 (2.5 % of the time: from nothing to a factor of 20).
 #include "collectives/registry.hpp"
 #include "goal/programs.hpp"

@@ -122,8 +122,7 @@ TEST(OfMachine, MeasuredParametersReplaceTheDerivedOnes) {
   EXPECT_EQ(parameters_of(Job(machine)).parameters, expected);
 }
 
-// In a dragonfly whose nodes have slower links than routers, G is that of the nodes' links, and L the sum of each
-// link's latency.
+// Of a dragonfly whose nodes have slower links than routers: G is that of the former, L the sum of each link's latency.
 TEST(OfMachine, LinksOfANodeAndLatenciesOfTheirClassesCount) {
   Machine machine = shipped("leonardo");
   const NetworkNumbers& net = machine.network;
@@ -136,7 +135,7 @@ TEST(OfMachine, LinksOfANodeAndLatenciesOfTheirClassesCount) {
   EXPECT_EQ(parameters_of(Job(machine)).parameters.L, 10'000'000U) << "a route leaves one node and enters another";
 }
 
-// 48 of the 56 pairs of the 8 nodes of 4 routers cross links along y, which are half as fast as those of nodes.
+// Of 56 pairs of the 8 nodes of 4 routers 48 cross links along y, which are half as fast as those of nodes.
 TEST(OfMachine, BytesTakeTheMeanTimeOfTheSlowestLinksOfRoutes) {
   const Job job = *Job::with_ranks_per_node(*shipped("blue-waters").with_shape(*Shape::parse("1x4x1x2")), 1);
   const double y = 3.05e9, node = 6.911e9;

@@ -211,7 +211,7 @@ TEST(Background, IsAsTheListMadeInAdvance) {
   EXPECT_GT(times.size(), 15U) << "the background must matter";
 }
 
-// Differences that the comparison above must see: another seed, a message that is not sent, one that goes elsewhere.
+// What the comparison above must see: another seed, a message that is not sent, one that goes elsewhere.
 TEST(Background, AnotherListIsNoticed) {
   int changed = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -233,8 +233,8 @@ TEST(Background, AnotherListIsNoticed) {
   EXPECT_GT(changed, 2);
 }
 
-// Computed by hand: the message watched has 4 packets of 1 us, the other one 2, which takes the link in turn with it
-// from the same moment on: 0 to 3 comes to node 1 at 2 + 0.1 us, where 1 to 2 starts at 0.1 + 2 us.
+// By hand: the message watched has 4 packets of 1 us, the other one 2, which takes the link in turn with it from the
+// same moment on: 0 to 3 comes to node 1 at 2 + 0.1 us, where 1 to 2 starts at 0.1 + 2 us.
 TEST(Background, AMessageOnTheSameLinkTakesItsPacketsTime) {
   const Machine m = torus("8");
   const std::vector<std::int32_t> nodes{1, 2};
@@ -330,7 +330,7 @@ TEST(Background, AboveSaturationNodesKeepFewMessages) {
     EXPECT_GT(use.delivered, use.offered / 20);
     const BackgroundTraffic& traffic = outcome.traffic.background;
     EXPECT_LT(traffic.bytes, use.offered) << "some are lost";
-    // Messages under way wait, or are in the buffers of 32 links: 2 channels of 4 packets, 2 of which are a message.
+    // What is under way is waiting, or in the buffers of 32 links: 2 channels of 4 packets, 2 of which are a message.
     EXPECT_LE(traffic.bytes - use.delivered, 4000 * (14 * most + 32 * 4));
     EXPECT_GE(traffic.bytes - use.delivered, 4000 * 14 * (most - 1) / 2);
   }
@@ -348,7 +348,7 @@ TEST(Background, RecordedJobsRunAgainAndAgain) {
   EXPECT_EQ(outcome.background[0].delivered, outcome.background[0].runs * 1000);
 }
 
-// The rule starts the job watched in the second run of the recorded one, at a time that depends on the seed.
+// By rule the job watched starts in the second run of the recorded one, by the seed.
 TEST(Background, TheWarmUpIsARunAndAPart) {
   const Machine m = torus("16");
   const std::vector<std::int32_t> nodes{0, 1};
@@ -362,7 +362,7 @@ TEST(Background, TheWarmUpIsARunAndAPart) {
     starts.insert(start);
   }
   EXPECT_EQ(starts.size(), 5U);
-  // For sources, 16 times the gap between two messages: 1000 bytes at 2 a ns, and a tenth of that.
+  // Of sources 16 times what they leave between two messages: 1000 bytes at 2 a ns, and a tenth of that.
   const auto job = sources(Pattern::uniform, {4, 5}, 0.1, 1000);
   EXPECT_EQ(outcome_of(m, one_message(8), nodes, with({job})).start, 16 * 5'000'000U);
 }
@@ -423,7 +423,7 @@ TEST(Background, NodesDoNotDieBesideOthers) {
   EXPECT_EQ(outcome.error().problem, "nodes die only on a machine without background jobs");
 }
 
-// A message of the job watched that never matches is an error, although other jobs go on.
+// What never matches in the job watched is an error, although other jobs go on.
 TEST(Background, AJobThatNeverEndsIsNoticed) {
   const std::vector<std::int32_t> nodes{0, 1};
   const auto outcome = run(

@@ -112,7 +112,7 @@ goal::Graphs with_puts(const goal::Graphs& graphs) {
   return made;
 }
 
-// A message takes 3 us. Messages of other interfaces, and puts, are taken beside them.
+// Of 3 us a message. Those of other interfaces, and puts, are taken beside them.
 TEST(PacketGraphs, AReceiverTakesOneMessageAfterTheOther) {
   Machine machine = torus("8");
   const auto measured = [](Seconds seconds) { return Quantity{seconds, Provenance::assumed, "a test"}; };

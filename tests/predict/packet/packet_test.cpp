@@ -29,7 +29,7 @@ PacketOptions small_packets(std::int64_t bytes, std::int64_t buffer = 4) {
   return options;
 }
 
-// Computed by hand: h hops and the packet's bytes; each further packet adds its own on the slowest part, the link.
+// By hand: h hops and the packet's bytes; each further packet adds its own on the slowest part, the link.
 TEST(Packet, OneMessage) {
   const Machine m = torus("8x4");
   EXPECT_EQ(nanoseconds(m, {{0, 1, 1000, 0, 0}}, small_packets(1000)), (std::vector<std::uint64_t>{1100}));
@@ -198,7 +198,7 @@ TEST(Packet, ThePictureOfLinksHasALimit) {
   EXPECT_NE(refused.error().sentence().find("67108864 cells"), std::string::npos) << refused.error().sentence();
 }
 
-// The comparison is a function, so that a test of it can change its input.
+// What is compared, so that a test of the comparison can change it.
 bool as_golden(const RawOutcome& outcome, const Golden::Result& golden) {
   const DeliveredTraffic& traffic = outcome.traffic;
   return outcome.delivered == golden.delivered && traffic.link_bytes == golden.link_bytes &&

@@ -117,7 +117,7 @@ TEST(ReplayPackets, OnASingleNodeBandwidthIsThatOfItsMemory) {
 
 constexpr std::int32_t few = 6; // ranks
 
-// Messages that block, with computing of up to a microsecond before each, and after the last.
+// Of messages that block, with computing of up to a microsecond before each, and after the last.
 ReplayProgram random_program(std::mt19937& random) {
   std::vector<Events> events(few);
   for (int step = 0; step < 40; ++step) {
@@ -133,7 +133,7 @@ ReplayProgram random_program(std::mt19937& random) {
   return program_with(events);
 }
 
-// The time that is left on an ideal network is the same in both models.
+// What is left on an ideal network is the same in both models.
 TEST(ReplayPackets, BothModelsHaveTheSameIdealNetwork) {
   std::mt19937 random(5);
   for (int turn = 0; turn < 20; ++turn) {
@@ -318,7 +318,7 @@ TEST(ReplayGoal, TooManyOperationsAreOneSentence) {
   EXPECT_EQ(program.error().problem, "the program must be at most 5 operations (got 6)");
 }
 
-// The GOAL file that a replay writes has the same times again.
+// What a replay writes as GOAL has the same times again.
 TEST(ReplayGoal, ARecordingAsGoalHasTheSameTimes) {
   std::vector<Events> ring;
   for (std::int32_t r = 0; r < 8; ++r)

@@ -119,7 +119,7 @@ TEST(RecordedRanks, AreTheSameHoweverManyEventsAreReadAtOnce) {
   EXPECT_GT(longest, 64u) << "where a receive has not ended";
 }
 
-// Computed by hand: computing without the recorder's time, silent calls, regions, and a receive that its end describes.
+// By hand: computing without the recorder's time, silent calls, regions, and a receive that its end describes.
 TEST(RecordedRanks, AreWhatTheProgramDidBetweenCalls) {
   const auto in = [](std::int64_t at, EventKind kind, const auto& what, std::uint8_t call, std::uint32_t request = 0) {
     Event event(at, kind, what);

@@ -73,7 +73,7 @@ class Programs {
     if (end.kind != EventKind::end_send || chance_() % 8 != 0) of.requests.push_back(end.request);
     return end.request;
   }
-  // Waits for some open requests, in any order, in one call.
+  // Of those that are open, in any order, in one call.
   void wait(std::int32_t rank, std::size_t most) {
     Open& of = open(rank);
     Events& events = events_[static_cast<std::size_t>(rank)];

@@ -95,9 +95,8 @@ TEST(Golden, SegmentsOfRingsAndBuckets) {
       }
 }
 
-// Predictions that are far off, or were before the walk was mended, are within the range that they state. Predictions
-// that are close because of their structure state none. bucket: with two segments in flight it is chance whether they
-// meet.
+// What is far off, or was before its walk was mended, is within the range that it says; what is close by its structure
+// says nothing. bucket: with two segments in flight it is chance whether they meet.
 TEST(Golden, LabelsAreRight) {
   struct Labelled {
     const char* algorithm;
@@ -128,7 +127,7 @@ TEST(Golden, LabelsAreRight) {
   }
 }
 
-// One of two messages into a node waits for a signal first. So they are of different levels, and no walk of levels sees
+// Of two messages into a node, one waits for a signal first: they are of different levels, and no walk of levels sees
 // them share the engines that each alone would fill.
 TEST(Golden, MessagesOfDifferentLevelsTakeAtLeastWhatTheirEnginesDo) {
   Machine m = plain("5x3");

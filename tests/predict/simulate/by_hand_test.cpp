@@ -211,7 +211,7 @@ TEST_P(ByHand, ABarrierOfTheEngineWaitsForTheLast) {
   EXPECT_EQ(time(none, m), 0);
 }
 
-// K's engine takes one element of 64 bits or fewer, and for each type operations of its own.
+// What K's engine takes: one element of 64 bits or fewer, and for each type operations of its own.
 TEST_P(ByHand, AnOffloadIsOfWhatTheEngineKnows) {
   const Machine m = job_on("k-computer", "4x3x4");
   const auto said = [&](DataType type, Operation op, std::int64_t count) {

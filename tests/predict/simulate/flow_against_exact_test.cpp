@@ -75,7 +75,7 @@ TEST(FlowAgainstExact, IsWithinAFifthOrWithinItsRange) {
   fmt::print("as asked: {}\nby levels: {}\n", asked.text(), levels.text());
 }
 
-// Steps of all ranks and segments.
+// Of all ranks and segments.
 double steps_of(const Schedule& s) {
   double steps = 0;
   for (std::int32_t rank = 0; rank < s.ranks(); ++rank) {
@@ -89,7 +89,7 @@ double steps_of(const Schedule& s) {
   return steps * static_cast<double>(s.segments.count);
 }
 
-// Usual requests of users: most are solved exactly; of the others, an error of more than a fifth has a label.
+// What users ask for: most are solved exactly; of the others, an error of more than a fifth has a label.
 TEST(FlowAgainstExact, UsualCasesAreWithinAFifthOrWithinTheirRange) {
   RandomCases cases(static_cast<std::uint64_t>(from_environment("KUMIHIMO_SEED", 1)));
   Distribution by_levels;
@@ -153,7 +153,7 @@ TEST(FlowAgainstExact, MessagesOfEarlierLevelsAreSeenToMeetLaterOnes) {
     }
 }
 
-// The cases in which the flow model was farthest off before small programs were solved exactly and doubts had ranges.
+// What the flow model was farthest off in before small programs were solved exactly and doubts had ranges.
 
 // Chains of messages that seem to meet at each hop, but were early by different times: without a range once.
 TEST(FlowAgainstExact, ChainsThatDriftApartAreInTheirRange) {

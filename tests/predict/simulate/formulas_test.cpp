@@ -1,6 +1,6 @@
-// Closed forms of the literature for allgathers on a torus of p x p x p nodes, p = 2^k, that have one partner at a
-// time: P. Sack, W. Gropp, Faster topology-aware collective algorithms through non-minimal communication, PPoPP 2012. n
-// bytes a rank, P = p^3 ranks, beta seconds a byte of a link.
+// What the literature says in closed form of allgathers on a torus of p x p x p nodes, p = 2^k, that have one partner
+// at a time: P. Sack, W. Gropp, Faster topology-aware collective algorithms through non-minimal communication, PPoPP
+// 2012. n bytes a rank, P = p^3 ranks, beta seconds a byte of a link.
 #include "support.hpp"
 
 #include <fmt/format.h>

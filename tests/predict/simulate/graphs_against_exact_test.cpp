@@ -47,7 +47,7 @@ TEST(FluidGraphs, AMessageTakesItsCostItsBytesItsHopsAndTheRelay) {
   EXPECT_NEAR(outcome.classes[0].most, ms / end_of(outcome, 2), 1e-9);
 }
 
-// All links of a Tofu job are alike.
+// Of a Tofu job all links are alike.
 TEST(FluidGraphs, NetworksWithoutClassesOfLinksAreOneClass) {
   const auto outcome =
       ran(job_on("fugaku", "4x2x2"), "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n");
@@ -100,7 +100,7 @@ TEST(FluidGraphs, AReceiverTakesOneMessageAfterTheOther) {
   EXPECT_GT(exact, 63 * job.machine.software.receive_cost->value.value);
 }
 
-// The message of rank 0 leaves first, and arrives after 8 hops, 5 us behind that of rank 7.
+// That of rank 0 leaves first, and comes after 8 hops, 5 us behind that of rank 7.
 TEST(FluidGraphs, AMessageFromAfarKeepsNoNearerOneWaiting) {
   Machine machine = plain("9m");
   machine.software.receive_cost = Quantity<Seconds>{{5e-6}};

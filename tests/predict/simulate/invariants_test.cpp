@@ -1,4 +1,4 @@
-// Properties that hold whatever the numbers are.
+// What must hold whatever the numbers are.
 #include "support.hpp"
 
 namespace kumihimo::simulate_test {
@@ -26,7 +26,7 @@ TEST(Invariants, NothingIsFasterThanTheBound) {
   }
 }
 
-// The ranks share one engine, and subtrees are of every size.
+// Whose ranks share one engine, and whose subtrees are of every size.
 TEST(Invariants, NothingIsFasterThanTheBoundWithSeveralRanksANode) {
   for (const char* shape : {"3x2x5", "3x5x2", "7"})
     for (const std::int64_t each : {2, 3}) {

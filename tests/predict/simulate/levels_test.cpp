@@ -94,7 +94,7 @@ TEST_P(Levels, StagesOverlapSegmentBySegment) {
     const double slowest = *std::max_element(alone.begin(), alone.end()),
                  sum = std::accumulate(alone.begin(), alone.end(), 0.0), together = time(s);
     EXPECT_GE(together, slowest * 0.999);
-    // Each other stage costs one segment, on its way over three ranks and more until the slowest stage is at work.
+    // Of each other stage one segment, on its way over three ranks and more until the slowest stage is at work.
     EXPECT_LE(together, 1.05 * slowest + 4 * (sum - slowest) / segments);
     EXPECT_LT(together, 0.75 * sum);
     EXPECT_GT(time(one_by_one(s)), 0.98 * sum) << "stages that wait for each other are not found";

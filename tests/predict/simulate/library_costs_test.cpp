@@ -1,5 +1,5 @@
-// Costs of an MPI library beside the wire (ADR 47, 48): small schedules whose times are found with pencil and paper, in
-// both models. 1 MB at 1 GB/s is 1 ms.
+// What an MPI library costs beside the wire (ADR 47, 48): small schedules whose times are found with pencil and paper,
+// in both models. 1 MB at 1 GB/s is 1 ms.
 #include "support.hpp"
 
 namespace kumihimo::simulate_test {
@@ -211,8 +211,8 @@ TEST_P(LibraryCosts, ALibraryCopiesTheInputOfReductionsAndGetsScratch) {
   EXPECT_NEAR(of(CollectiveKind::allreduce, 1'000'000), allreduce + 1e-3, 1e-12) << "the output has room for the copy";
 }
 
-// On 8 ranks, Bruck's alltoall unpacks a message of four blocks that lie apart, and turns the array of eight at the
-// end, one by one. Its other copies have one or two pieces, and pack nothing.
+// Of 8 ranks Bruck's alltoall unpacks a message of four blocks that lie apart, and turns the array of eight at the end,
+// one by one. Its other copies have one or two pieces, and pack nothing.
 TEST_P(LibraryCosts, BlocksThatLieApartArePacked) {
   Machine m = plain("8");
   const auto of = [&](CollectiveKind kind) { return time(built(algorithm("bruck", kind), m, 8), m); };
@@ -223,7 +223,7 @@ TEST_P(LibraryCosts, BlocksThatLieApartArePacked) {
   EXPECT_NEAR(of(CollectiveKind::allgather), gathered, 1e-12) << "its turn is two plain copies";
 }
 
-// The request to the engine holds a million bytes, and then one less.
+// What the processor tells the engine holds a million bytes, and then one less.
 TEST_P(LibraryCosts, AnInlineMessageIsNotFetched) {
   Machine m = plain("2");
   const double without = time(one_message(0, 1, 2), m);

@@ -1,4 +1,4 @@
-// A prediction must not be less for a slower link or node, nor for more bytes in as many segments. There are two
+// What a user is told must not be less for a slower link or node, nor for more bytes in as many segments. There are two
 // exceptions, in which the exact solution itself falls. The tests count them.
 //   empty messages  Of fewer elements than messages some messages are empty, and are not sent. More bytes leave others
 //                   empty.
@@ -55,8 +55,7 @@ struct Exceptions {
   }
 };
 
-// Falls of the exact solution itself: other messages may be empty, and another order of the same messages may be
-// better.
+// Of the exact solution itself: other messages may be empty, and another order of the same messages may be better.
 constexpr double most_of_empty_messages = 0.35, most_of_orders = 0.1, most_of_other_meetings = 0.05;
 
 // As it is asked, and by levels: `after` is the same collective of a slower machine or of more bytes.
@@ -179,7 +178,8 @@ TEST(Monotony, MoreBytesOfWorstCasesTakeNoLessTime) {
   EXPECT_EQ(seen.cases(), 0) << seen.text();
 }
 
-// With 128 or 150 elements, 4 segments and 128 blocks, other messages are empty, so there are fewer one after another.
+// Of 128 or 150 elements, 4 segments and 128 blocks other messages are empty, so that there are fewer one after
+// another.
 TEST(Monotony, MoreBytesSaveTimeWhereOtherMessagesAreEmpty) {
   for (const char* name : {"pairwise", "swing"}) {
     const RandomCase c = named(CollectiveKind::allreduce, name, "8x4x4", 1024, 4);

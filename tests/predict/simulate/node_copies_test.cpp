@@ -155,7 +155,7 @@ TEST_P(NodeCopiesOf, RatesAreThoseOfTheCacheThatTheDataFit) {
   EXPECT_NEAR(time(message(8'000'000), m), one_way(64e6, memory), 1e-9);
 }
 
-// Data that misses all caches passes the memory, twice for each byte of a message.
+// What misses all caches passes the memory, twice for each byte of a message.
 TEST_P(NodeCopiesOf, TheMemoryLimitsAllCopiesTogether) {
   Machine m = node_of_copies(2);
   m.node.memory_bandwidth.value = {2 * gb};

@@ -1,4 +1,4 @@
-// The exact model with noise of the operating system (goal/noise.hpp).
+// What the exact model makes of noise of the operating system (goal/noise.hpp).
 #include "goal/noise.hpp"
 #include "machine/job.hpp"
 #include "machine/load.hpp"

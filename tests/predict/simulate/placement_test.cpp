@@ -60,7 +60,7 @@ TEST(PlacedRanks, SendOverTheLinksBetweenTheirNodes) {
   }
 }
 
-// The lengths are odd, so no two ways round are equally long: shifts and mirrors of the torus are those of its routes.
+// Of odd lengths, round which no two ways are equally long: shifts and mirrors of the torus are those of its routes.
 TEST(PlacedRanks, TakeTheSameTimeAfterAnyShiftAndMirrorOfTheTorus) {
   const Job job = described("k-computer", "5x3x3");
   const Placement shifted = moved(job, [](Coordinates c) {

@@ -34,7 +34,7 @@ SchedulePrediction answer(const Case& c, const Programs& programs, const Simulat
   return p ? *p : SchedulePrediction{};
 }
 
-// The time of a sample may be anywhere in its interval, and as far beyond as it says. `times` as long, or short.
+// Of a sample the time may be anywhere in its interval, and as far beyond as it says. `times` as long, or short.
 inline bool is_in_range(const SchedulePrediction& flow, const SchedulePrediction& exact, double times = 1) {
   double low = flow.seconds.value, high = low;
   if (const auto& s = flow.sampled) low = s->low.value * (1 - s->beyond), high = s->high.value / (1 - s->beyond);

@@ -97,7 +97,7 @@ Machine RandomCases::on_switches() {
   return m;
 }
 
-// A node of 4 to 32 cores in packages and caches, each level with rates of its own or those of the one around it.
+// Of 4 to 32 cores in packages and caches, each level with rates of its own or those of the one around it.
 Machine RandomCases::of_levels() {
   Machine m = described("fugaku", "2");
   m.family = Family::single_node;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t most_elements = 1 << 18; // of a message
 
-// The rounds, by rank and lane.
+// By rank and lane, the rounds.
 using Rounds = std::map<std::int32_t, std::vector<std::vector<Step>>>;
 
 class Draw {

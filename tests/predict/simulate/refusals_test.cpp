@@ -120,7 +120,7 @@ TEST_P(Refusals, APeerThatIsNoRank) {
     }
 }
 
-// Values that depend on the segment alone, and on a walked loop too.
+// Of the segment alone, and of a walked loop too.
 TEST(FlowRefusals, PeersAndGapsThatChangeFromSegmentToSegment) {
   const auto asked = [](const Expression& peer_by_segment, const Expression& gap_by_segment, std::int64_t by_loop) {
     const Schedule s = by_hand(4, million, 2, [=](std::int32_t r, ProgramBuilder& p) {

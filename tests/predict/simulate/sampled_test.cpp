@@ -181,7 +181,7 @@ TEST(Sampled, PartsBeforeALoopAreNotOfAPathThatCameIntoItEarlier) {
   expect_parts_near(some, all, 0.2);
 }
 
-// A sample drawn as mirrored pairs has no run in the middle.
+// What is drawn as mirrored pairs has no run in the middle.
 TEST(Sampled, MirroredRunsStayWhole) {
   const Schedule s = by_hand(8, 8, 1, [](std::int32_t r, ProgramBuilder& p) {
     LaneBuilder lane(LaneId{0}, "all", 2);

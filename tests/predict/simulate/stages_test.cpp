@@ -75,7 +75,7 @@ void shorten_messages(simulation::Compiled& compiled) {
   for (simulation::FlatStep& step : compiled.steps) step.bytes /= 10, step.exact = false;
 }
 
-// For each stage, by its number in flow_stages, parts in which its result is wrong.
+// Of each stage, by its number in flow_stages: what it returns is wrong.
 std::vector<FlowParts> wrong_parts() {
   using namespace simulation;
   std::vector<FlowParts> wrong(flow_stages.size());

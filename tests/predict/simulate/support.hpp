@@ -112,7 +112,7 @@ inline Schedule one_message(std::int32_t from, std::int32_t to, std::int32_t ran
   });
 }
 
-// Cases on which both models must agree. KUMIHIMO_IN_BOTH_MODELS(a fixture derived from it) runs its tests for each.
+// What both models must agree on. KUMIHIMO_IN_BOTH_MODELS(a fixture derived from it) runs its tests for each.
 class BothModels : public testing::TestWithParam<ScheduleModel> {
  protected:
   Result<SchedulePrediction> asked(const Schedule& s, const Job& m) {

@@ -118,7 +118,7 @@ TEST(Symmetry, IsNotThatOfUnequalParts) {
   }
 }
 
-// The difference between one rank and the others.
+// What one rank does otherwise than the others.
 enum class Odd : std::uint8_t { none, copies_once_more, copies_more, adds, paces, has_more_in_flight };
 
 // 8 ranks that exchange blocks of equal lengths with the partners of `tables`, one after another; then with their
@@ -190,7 +190,7 @@ TEST(Symmetry, LeavesLongerWalksToASample) {
   }
 }
 
-// A sample of 108 of 228 rounds has become exact.
+// What was a sample of 108 of 228 rounds is exact.
 TEST(Symmetry, MakesPacedOnManyNodesExact) {
   const Machine m = job_on("k-computer", "48x6x32");
   const SchedulePrediction p = *simulate(built(algorithm("paced", alltoall), m, std::int64_t{64} << 10), m);

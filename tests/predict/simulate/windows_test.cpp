@@ -31,7 +31,7 @@ TEST(Windows, ASendDoesNotWaitForAReceive) {
   }
 }
 
-// Equal blocks in step leave nothing to wait for.
+// Of equal blocks in step there is nothing to wait for.
 TEST(Windows, RoundsInStepTakeAsLong) {
   const Machine m = plain("8");
   Parameters rounds, apart;

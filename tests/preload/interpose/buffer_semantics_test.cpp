@@ -1,5 +1,5 @@
-// The rows' description of MPI's arguments agrees with the schedules' buffers: who has an input and an output, how
-// long, and whether both are one memory.
+// What the rows say of MPI's arguments is what the schedules' buffers are: who has an input and an output, how long,
+// and where both are one memory.
 #include "interpose/buffer_semantics.hpp"
 #include "program/binding.hpp"
 #include "schedule/data.hpp"

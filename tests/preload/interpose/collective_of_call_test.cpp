@@ -1,4 +1,4 @@
-// The collective of a call; counts that no memory holds are left to the library.
+// What a call asks for, and that counts which no memory holds are the library's.
 #include "collectives/registry.hpp"
 #include "interpose/collective_of_call.hpp"
 

@@ -1,4 +1,4 @@
-// The algorithms for reproducible results: they keep one order on all placements, whatever wisdom says.
+// What runs where reproducible results are asked for: that it keeps one order on all placements, whatever wisdom says.
 #include "interpose/communicator_choices.hpp"
 #include "plan/collective_call.hpp"
 
@@ -37,7 +37,7 @@ TEST(Reproducible, OnlyFloatingReductionsAreFixed) {
   EXPECT_FALSE(is_fixed(Reproducible::exact, make_collective(CollectiveKind::bcast, 4, 10)));
 }
 
-// There is a default algorithm for every length and number of ranks, and it fits.
+// By default there is an algorithm for every length and number of ranks, and it fits.
 TEST(Reproducible, DefaultsFitEveryCall) {
   for (const CollectiveKind kind : all_collectives)
     for (const std::int32_t ranks : has_default(kind) ? std::vector{1, 2, 3, 4, 7, 8, 24, 1000} : std::vector<int>{})
@@ -70,8 +70,7 @@ TEST(Reproducible, WisdomIsFollowedWhereItPromisesAsMuch) {
   const std::string start = "{\"collective\": \"allreduce\", \"determinism\": \"fixed_order\", ";
   EXPECT_EQ(first(start + "\"algorithm\": \"chain\"}"), "chain");
   EXPECT_EQ(first(start + "\"algorithm\": \"chain\", \"ranks\": 4}"), "chain");
-  // Entries that must not count: for other ranks, for some nodes alone, the library's own, an algorithm that depends on
-  // the shape, or one made for any order.
+  // Of other ranks, of some nodes alone, of the library, of an algorithm that goes by the shape; or made for any order.
   EXPECT_EQ(first(start + "\"algorithm\": \"chain\", \"ranks\": 8}"), "recursive_doubling");
   EXPECT_EQ(first(start + "\"algorithm\": \"chain\", \"nodes\": 1}"), "recursive_doubling");
   EXPECT_EQ(first(start + "\"algorithm\": \"chain\", \"ranks_per_node\": 4}"), "recursive_doubling");

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Place in a job of this test's own.
+// Of a job of this test's own.
 PlaceOnNode place(const std::string& job, std::int32_t ranks, std::int32_t rank) {
   return {fmt::format("test {} of {}", job, getpid()), ranks, rank};
 }

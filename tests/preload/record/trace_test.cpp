@@ -12,7 +12,7 @@ namespace {
 
 using trace::EventKind;
 
-// In MPI_Alltoallv_init, each start has the list of bytes to each rank, and a number of its own.
+// Of MPI_Alltoallv_init: each start has the list of what goes to each rank, and a number of its own.
 TEST(TraceBuffer, EachStartOfAPersistentRequestHasItsParts) {
   const mpi::Library library{};
   TraceBuffer trace(library, true, 100);

@@ -77,7 +77,7 @@ TEST(Text, LongLinesBreakAtWords) {
   EXPECT_NE(text.find("      output[part 0/3] = input[part 0/3]\n          + arriving\n"), std::string::npos) << text;
 }
 
-// The text of every algorithm fits 80 columns, names every lane, and does not depend on the algorithm's name.
+// Of every algorithm: fits 80 columns, names every lane, and does not depend on the algorithm's name.
 TEST(Text, OfEveryAlgorithm) {
   const RankSpace space = torus("4x3x2");
   int algorithms = 0;

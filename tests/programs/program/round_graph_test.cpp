@@ -25,7 +25,7 @@ Lane lane_of(std::int64_t trip, std::int64_t in_flight) {
   return lane.take();
 }
 
-// For each vertex, whether it waits for each other one, directly or not. Edges lead forwards.
+// By vertex: whether it waits for another one, directly or not. Edges lead forwards.
 std::vector<std::vector<bool>> waits_of(const RoundGraph& graph) {
   const std::size_t n = graph.vertices.size();
   std::vector<std::vector<bool>> waits(n, std::vector<bool>(n));

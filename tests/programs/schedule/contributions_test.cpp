@@ -1,4 +1,4 @@
-// Result of each collective of MPI, written out by hand: three ranks, blocks or vectors of five elements, root 1.
+// What each collective of MPI gives, written out by hand: three ranks, blocks or vectors of five elements, root 1.
 #include "schedule/data.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Origins of blocks in neighbourhood collectives, by MPI 4.1, section 8.6.
+// Whose block comes from whom, by MPI 4.1, section 8.6.
 #include "program/binding.hpp"
 #include "schedule/data.hpp"
 #include "schedule/neighbourhood.hpp"
@@ -42,7 +42,7 @@ TEST(Cartesian, NeighboursAreInTheOrderOfTheAxesBeforeThenAfter) {
   EXPECT_EQ(n.destinations(Rank{4})[2], (End{3, 3})); // arrives as from the one after
 }
 
-// Blocks sent backwards come from the rank after, although both neighbours are one process.
+// What is sent backwards comes from the one after, although both neighbours are one process.
 TEST(Cartesian, OnShortPeriodicAxesTheTwoSidesStayApart) {
   for (const std::int32_t length : {1, 2}) {
     const Neighbourhood n = Neighbourhood::cartesian({{length, true}}, "");

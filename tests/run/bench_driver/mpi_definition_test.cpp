@@ -1,4 +1,4 @@
-// The definitions of collectives: by hand, of every algorithm, and of schedules made wrong on purpose.
+// What collectives mean: by hand, of every algorithm, and of schedules made wrong on purpose.
 #include "bench_driver/memory.hpp"
 #include "bench_driver/mpi_definition.hpp"
 #include "bench_driver/vectors.hpp"
@@ -34,7 +34,7 @@ bool is_right(const Schedule& schedule) {
   return true;
 }
 
-// A schedule for float64, with the last rank as root if there is one, in two segments if it takes segments.
+// Of float64, with the last rank as root where there is one, in two segments where they can be asked for.
 Result<Schedule> schedule_of(const Variant& variant, const RankSpace& space, Operation operation = Operation::sum,
                              bool in_place = false) {
   Collective c = make_collective(variant.kind, space.ranks(), 60, DataType::float64, operation, Rank{0}, in_place);

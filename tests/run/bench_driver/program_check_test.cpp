@@ -1,4 +1,4 @@
-// The memory that a program set must leave on a rank, by its origins alone, and the task that names it.
+// What a program set must leave on a rank, by its origins alone, and the task that names it.
 #include "bench_driver/program_check.hpp"
 #include "bench_driver/task.hpp"
 

@@ -1,4 +1,4 @@
-// Data written with streaming stores arrives whole.
+// What streaming stores write arrives whole.
 #include "transport/sink.hpp"
 
 #include <gtest/gtest.h>

@@ -39,7 +39,7 @@ inline std::vector<AccessRow> access_rows() {
   return rows;
 }
 
-// The exchange that a program gives, shared by the ranks of a test.
+// What the ranks of a test share: the exchange that a program gives.
 class Meeting {
  public:
   explicit Meeting(std::int32_t ranks) : ranks_(ranks), barrier_(ranks) {}

@@ -206,7 +206,7 @@ TEST(TwoModeChannels, Peers_lost_at_random_leave_no_memory_and_block_nobody) {
 
 // --- memory
 
-// Bytes that the process has allocated.
+// What the process has allocated, in bytes.
 std::int64_t allocated_bytes() {
   const struct mallinfo2 heap = mallinfo2();
   return static_cast<std::int64_t>(heap.uordblks + heap.hblkhd);

@@ -20,7 +20,7 @@ struct ScriptedSend {
 };
 using Scripts = std::vector<std::vector<ScriptedSend>>; // by process
 
-// A process for which a peer is lost, at any time. Traffic under way between them, and what they send later, still
+// A process for which a peer is lost, at any time. What is under way between them, and what they send later, still
 // comes.
 struct ScriptedLoss {
   std::int32_t process = 0, peer = 0;
@@ -29,7 +29,7 @@ struct ScriptedLoss {
   }
 };
 
-// Traffic under way between two processes: a message of the protocol, or one of the program, in a slot or announced.
+// What is under way between two processes: a message of the protocol, or one of the program, in a slot or announced.
 struct OnTheWay {
   enum class Kind : std::uint8_t { protocol, eager, announced } kind = Kind::protocol;
   ChannelMessage message;
@@ -42,7 +42,7 @@ struct OnTheWay {
 };
 using Link = std::multiset<OnTheWay>; // any of them may come next
 
-// Damage that a broken network or process does to a message on its way; true: it was put on the link already.
+// What a broken network, or a broken process, does to a message on its way; true: it was put on the link already.
 using Fault = std::function<bool(Link& link, const OnTheWay& message)>;
 
 struct Taken { // by the program's turn
@@ -89,7 +89,7 @@ class Explorer {
   Explorer(const ChannelSizes& sizes, Scripts scripts, ScriptedLoss loss)
       : sizes_(sizes), scripts_(std::move(scripts)), loss_(loss) {}
 
-  // A fault of some interleaving; empty if none has one.
+  // What is wrong in some interleaving; empty: nothing in any.
   std::string explore() {
     ChannelsInModel first = beginning();
     visit(first);
@@ -222,7 +222,7 @@ class Explorer {
   void check_end(const ChannelsInModel& state) {
     for (std::size_t p = 0; p < scripts_.size(); ++p)
       if (!state.processes[p].is_at_rest()) wrong_ = "a channel changes for ever";
-    // A slot that a sender lacks is owed by its receiver: none is lost.
+    // What a sender has not, its receiver owes: no slot is lost.
     for (const auto& [ends, count] : state.sent) {
       if (loss_ && loss_->is_of(ends)) continue;
       const auto taken = state.taken.find(ends);

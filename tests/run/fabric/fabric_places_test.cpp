@@ -180,7 +180,7 @@ EarlyCall call_of(std::vector<Planned> plans, std::uint64_t instance) {
   return {std::move(plans), std::vector<bool>(n, true), instance, false};
 }
 
-// Places that one communicator keeps leave no space for another, which sends its places one by one.
+// What one communicator keeps leaves no room for another, which tells its places one by one.
 TEST_P(PlacesOfBuffers, Buffers_of_places_are_limited_for_all_communicators_together) {
   PortOptions few = options();
   few.most_kept_bytes = 40'000;

@@ -16,7 +16,7 @@ struct Pair {
   Pair() { other.meet(3, owner.invitation()); }
 };
 
-// Mappings of this process, of such memory and of boards.
+// Of this process, of such memory and of boards.
 std::int64_t mappings() {
   std::ifstream maps("/proc/self/maps");
   std::int64_t found = 0;

@@ -30,7 +30,7 @@ struct ModelRules {
   std::int32_t processes = 2;
   std::size_t most_lists = 8; // of a receiver; beyond them the one unused longest is forgotten
   bool once = false;          // a list is forgotten after its call
-  // Faults of a broken implementation.
+  // What a broken implementation does.
   bool puts_before_opening = false, opens_used_list = false, forgets_open_list = false, opens_before_call = false;
 };
 
@@ -260,7 +260,7 @@ class Model {
 class PlaceExplorer {
  public:
   explicit PlaceExplorer(const ModelRules& rules) : rules_(rules) {}
-  // A fault in some interleaving; empty: none in any.
+  // What is wrong in some interleaving; empty: nothing in any.
   std::string explore() {
     std::vector<std::size_t> path;
     visit(path);

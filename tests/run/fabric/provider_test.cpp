@@ -1,4 +1,4 @@
-// Facts read from announcements of providers, also of some that this machine does not have.
+// What is read from what providers announce, of providers that this machine has not, too.
 #include "fabric/port.hpp"
 
 #include <gtest/gtest.h>

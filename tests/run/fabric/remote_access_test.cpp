@@ -30,7 +30,7 @@ std::vector<std::byte> golden_area(std::int32_t source, std::int32_t target, std
 
 constexpr std::int64_t half = area / 2;
 
-// A rank's areas, one for each other rank, of which the second half may be in memory that is mapped.
+// What a rank has for all others: an area each, of which the second half may be in memory that is mapped.
 struct Areas {
   std::vector<std::byte> registered;
   std::byte* halves[2] = {};
@@ -103,7 +103,7 @@ int wrong_areas(const AccessRow& row, std::int32_t ranks, Sabotage sabotage, boo
       }
       EXPECT_EQ(self.access.wait(open, limit).text, "");
       EXPECT_EQ(self.access.fence(RemoteAccess::all_ranks, limit).text, "");
-      // Data that the fence has delivered can be got.
+      // What the fence has delivered can be got.
       for (std::int32_t target = 0; target < ranks; ++target) {
         std::vector<std::byte> back(static_cast<std::size_t>(area));
         for (const std::int64_t at : {std::int64_t{0}, half})

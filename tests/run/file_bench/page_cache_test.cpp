@@ -1,4 +1,4 @@
-// Pages of a file in the page cache, on a file system with a disk below it.
+// What of a file is in the page cache, on a file system that has a disk below it.
 #include "file_bench/byte_file.hpp"
 #include "file_bench/page_cache.hpp"
 

@@ -154,7 +154,7 @@ TYPED_TEST(ExactSums, of_two_values_are_the_processors_rounded_sum) {
   std::mt19937_64 random(3);
   for (int turn = 0; turn < 200000; ++turn) {
     const auto a = std::bit_cast<TypeParam>(static_cast<BitsOf<TypeParam>>(random()));
-    // Values of about the same exponent, or of any: ties, and bits far below.
+    // Of about the same exponent, or of any: ties, and bits far below.
     auto b = std::bit_cast<TypeParam>(static_cast<BitsOf<TypeParam>>(random()));
     if (turn % 2)
       b = std::ldexp(std::abs(b) < 1 ? b : TypeParam{3} / 4, std::isfinite(a) && a != 0 ? std::ilogb(a) : 0);
@@ -208,8 +208,8 @@ TYPED_TEST(ExactSums, of_what_is_no_finite_number_are_defined) {
 template <class Real>
 using Merge = std::function<ExactSum<Real>(const ExactSum<Real>&, const ExactSum<Real>&)>;
 
-// Fault of a way to merge. The values in some order, cut in some parts, with the parts added up in some tree, must give
-// the bytes of them all added one after the other.
+// What is wrong with a way to merge: the values in some order, cut in some parts, and the parts added up in some tree,
+// must be the bytes of them all added one after the other.
 template <class Real>
 std::string fault(const Merge<Real>& merge, std::uint64_t seed) {
   std::mt19937_64 random(seed);

@@ -173,7 +173,7 @@ TEST(ReduceReference, keeps_the_algebra_that_is_claimed) {
     }
 }
 
-// As MPI defines it, and so that no order of ranks shows: all pairs of a few values, with NaNs and both zeros.
+// By the words of MPI, and so that no order of ranks shows: of all pairs of a few values, with NaNs and both zeros.
 TEST(ReducePairs, take_the_whole_of_the_one_that_wins_in_any_order) {
   struct Element {
     double value;

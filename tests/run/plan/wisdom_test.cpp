@@ -36,7 +36,7 @@ json with(json base, const char* key, json value) {
   return base;
 }
 
-// A measurement without a segment size used that of real ranks (task.cpp of the bench driver).
+// What was measured without a segment size was measured with that of real ranks (task.cpp of the bench driver).
 TEST(Wisdom, SegmentsAreAsLongAsWhenTheChoiceWasMeasured) {
   const auto wisdom = parsed(file_of(json::array({{{"collective", "bcast"}, {"algorithm", "chain"}}})));
   ASSERT_TRUE(wisdom.ok()) << wisdom.error().sentence();

@@ -33,7 +33,7 @@ struct TracedRun {
   int code = killed;       // exit code
 };
 
-// Fate of the child at its call number `hit`, counted from 0 between the two markers getppid().
+// What becomes of the child at its call number `hit`, counted from 0 between the two markers getppid().
 enum class Fate { none, killed_before, killed_after, refused };
 
 TracedRun traced(const std::function<int()>& work, Fate fate, std::size_t hit, int error = ENOSPC) {

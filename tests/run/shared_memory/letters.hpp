@@ -1,4 +1,4 @@
-// Shared by the tests of channels.
+// What the tests of channels share.
 #pragma once
 
 #include "shared_memory/channel_receiver.hpp"

@@ -20,7 +20,7 @@ namespace {
 using mpi::testing::FakeWorld;
 constexpr std::int64_t plenty = std::int64_t{1} << 30;
 
-// Files of shared rings: those that this process has mapped, and those of this user that have a name.
+// Of this process: the files of shared rings that it has mapped, and those of this user that have a name.
 int mapped_files() {
   std::ifstream maps("/proc/self/maps");
   int found = 0;

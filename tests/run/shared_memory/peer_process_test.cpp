@@ -12,7 +12,7 @@
 namespace kumihimo::shared_memory {
 namespace {
 
-// Facts that a waiting child reports of itself.
+// What a child that waits says of itself.
 struct Child {
   pid_t id = -1;
   PeerProcess process;

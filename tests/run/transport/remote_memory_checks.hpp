@@ -1,4 +1,4 @@
-// Checks that every transport with remote memory must pass, whatever is below it: the conformance suite of
+// What every transport with remote memory must do, whatever is below it: the conformance suite of
 // transport/remote_memory.hpp. A new transport is one more row in remote_memory_test.cpp.
 #pragma once
 

@@ -27,7 +27,6 @@ from kumihimo.predict.replay.models import ReplayModel
 from kumihimo.predict.replay.study import ReplayQuestion
 from kumihimo.predict.workloads.catalogue import WorkloadCall
 from kumihimo.processes.package_files import folder
-from kumihimo.text.json_types import JsonObject
 
 COMMITTED = Path(__file__).with_name("kernel_rates.json")
 ABOUT = ("processor", "date")
@@ -71,7 +70,7 @@ class KernelRates:
         flops, _ = job.machine.compute_rates
         return CoreSpeed.of(self.peak, flops / max(job.slots.sizes))
 
-    def used(self) -> JsonObject:
+    def used(self) -> dict:
         """Rates taken until now, in the form of kernel_rates.json."""
         taken = {name: value for name, value in vars(self).items() if name in ("peak", "lu", "lines", "long_lines")}
         if not taken:
@@ -81,7 +80,7 @@ class KernelRates:
         return about | {name: value if name == "peak" else kept(value) for name, value in taken.items()}
 
 
-def kept(rates: LuRates | LineRate) -> JsonObject:
+def kept(rates: LuRates | LineRate) -> dict:
     """Without what says how quiet the machine was."""
     return {name: value for name, value in vars(rates).items() if name != "spread"}
 
@@ -103,7 +102,7 @@ def collective_result(
     model: str = "flow",
     type_: str = "float64",
     **given: object,
-) -> JsonObject:
+) -> dict:
     """Result of `simulate`. `given`: parameters of the algorithm."""
     asked = simulation.CollectiveQuestion(
         Setting(model, job), CollectiveArguments(kind, type=type_), algorithm, dict(given)
@@ -116,7 +115,7 @@ def collective_seconds(job: _machine.Job, kind: str, algorithm: str, size: int, 
 
 
 def replay_question(
-    call: WorkloadCall, job: _machine.Job, placed: Placed | None = None, choices: Sequence[JsonObject] = ()
+    call: WorkloadCall, job: _machine.Job, placed: Placed | None = None, choices: Sequence[dict] = ()
 ) -> ReplayQuestion:
     """In the model flow. `choices`: as a wisdom file has them."""
     trace = call.trace()

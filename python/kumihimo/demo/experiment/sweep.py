@@ -12,7 +12,6 @@ from kumihimo import _machine
 from kumihimo.demo.experiment.cases import Progress, WantedPrediction, predict_all
 from kumihimo.demo.experiment.published import SUBJECT
 from kumihimo.predict import simulation
-from kumihimo.text.json_types import JsonObject
 
 SMALLEST, LARGEST = 16, 2**30
 # Between neighbouring sizes. Extensions have more lanes, cost more to simulate, and get fewer sizes.
@@ -31,9 +30,7 @@ def sizes(factor: int) -> list[int]:
     return found
 
 
-def curves(
-    machine: _machine.Machine, progress: Progress, factor: int, factor_of_extensions: int | None
-) -> list[JsonObject]:
+def curves(machine: _machine.Machine, progress: Progress, factor: int, factor_of_extensions: int | None) -> list[dict]:
     """Allreduce with every algorithm that fits, at its defaults; without our own extensions where these have no
     factor."""
     wanted = [
@@ -45,7 +42,7 @@ def curves(
     return predict_all(f"{machine.shape} of {machine.name}", wanted, progress)
 
 
-def parts(machine: _machine.Machine, progress: Progress) -> list[JsonObject]:
+def parts(machine: _machine.Machine, progress: Progress) -> list[dict]:
     """Six predictions, each with its phases and computing shares."""
     wanted = [
         WantedPrediction(machine, SUBJECT, LARGEST, collective=collective, simd=simd)
@@ -55,7 +52,7 @@ def parts(machine: _machine.Machine, progress: Progress) -> list[JsonObject]:
     return predict_all("reduce and broadcast apart", wanted, progress)
 
 
-def sensitivity(machine: _machine.Machine, curves: list[JsonObject], progress: Progress) -> list[JsonObject]:
+def sensitivity(machine: _machine.Machine, curves: list[dict], progress: Progress) -> list[dict]:
     """Every algorithm that pipelines, at every segment size; `curves` are the results at the machine's own."""
     own = [r for r in curves if r["bytes"] == LARGEST and r["segments"] > 1]
     others = [segment for segment in SEGMENTS if segment != machine.segment_bytes_of(LARGEST)]
@@ -63,9 +60,7 @@ def sensitivity(machine: _machine.Machine, curves: list[JsonObject], progress: P
     return own + _predict("segment sizes", machine, names, LARGEST, others, progress)
 
 
-def tuned(
-    machine: _machine.Machine, curves: list[JsonObject], by_segment: list[JsonObject], progress: Progress
-) -> list[JsonObject]:
+def tuned(machine: _machine.Machine, curves: list[dict], by_segment: list[dict], progress: Progress) -> list[dict]:
     """The best segment size by algorithm and length; `by_segment` is what `sensitivity` found at 1 GiB."""
     names = sorted({result["algorithm"] for result in by_segment})
     results = list(by_segment)
@@ -76,7 +71,7 @@ def tuned(
             s for s in TUNED_SEGMENTS if s != machine.segment_bytes_of(length) and s <= max(length, TUNED_SEGMENTS[0])
         ]
         results += _predict("tuned segment sizes", machine, names, length, others, progress)
-    best: dict[tuple[str, int], JsonObject] = {}
+    best: dict[tuple[str, int], dict] = {}
     for result in results:
         key = (result["algorithm"], result["bytes"])
         if key not in best or result["seconds"] < best[key]["seconds"]:
@@ -86,6 +81,6 @@ def tuned(
 
 def _predict(
     what: str, machine: _machine.Machine, names: list[str], length: int, segments: list[int], progress: Progress
-) -> list[JsonObject]:
+) -> list[dict]:
     wanted = [WantedPrediction(machine, name, length, segment_bytes=segment) for segment in segments for name in names]
     return predict_all(what, wanted, progress)

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumihimo.text.json_types import JsonObject
 
-
-def fault(simulated: JsonObject) -> str:
+def fault(simulated: dict) -> str:
     """The first thing that is missing or wrong. Empty if nothing is."""
     return next(filter(None, faults(simulated)), "")
 
 
-def faults(simulated: JsonObject) -> Iterator[str]:
+def faults(simulated: dict) -> Iterator[str]:
     yield absent_results(simulated)
     yield absent_parts(simulated)
     yield absent_segments(simulated)
@@ -38,7 +36,7 @@ def is_tree(parents: list[int]) -> bool:
     return True
 
 
-def absent_results(simulated: JsonObject) -> str:
+def absent_results(simulated: dict) -> str:
     subject = simulated["subject"]
     for shape in (simulated["paper_shape"], simulated["full_shape"]):
         here = [r for r in simulated["results"] if r["shape"] == shape]
@@ -51,7 +49,7 @@ def absent_results(simulated: JsonObject) -> str:
     return ""
 
 
-def absent_parts(simulated: JsonObject) -> str:
+def absent_parts(simulated: dict) -> str:
     there = {(r["collective"], r["simd"]) for r in simulated["parts"]}
     needed = [("reduce", True), ("allreduce", True), ("bcast", True), ("reduce", False), ("allreduce", False)]
     for collective, simd in needed:
@@ -60,7 +58,7 @@ def absent_parts(simulated: JsonObject) -> str:
     return ""
 
 
-def absent_segments(simulated: JsonObject) -> str:
+def absent_segments(simulated: dict) -> str:
     """Missing rows: each extension needs one at the declared segment size, beside the paper's algorithm."""
     subject = simulated["subject"]
     of_subject = [

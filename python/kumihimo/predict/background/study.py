@@ -16,7 +16,6 @@ from kumihimo import _measure, _packet, _predict
 from kumihimo.predict.background import allocation
 from kumihimo.predict.background.allocation import Allocator
 from kumihimo.processes import launcher_environment, mpi
-from kumihimo.text.json_types import JsonObject
 
 LEAST_OF_INTERVAL = 6  # samples of a 95 % interval of the median (src/foundation/measure)
 LEAST_OF_P99 = 100
@@ -27,12 +26,10 @@ Task = TypeVar("Task")
 Value = TypeVar("Value")
 
 
-Simulate = Callable[
-    [object, str, int], tuple[JsonObject, JsonObject]
-]  # a case, spread and seed: a repeat, and about the case
+Simulate = Callable[[object, str, int], tuple[dict, dict]]  # a case, spread and seed: a repeat, and about the case
 
 
-def beside(found: _predict.Prediction) -> JsonObject:
+def beside(found: _predict.Prediction) -> dict:
     """Members of a prediction about the jobs beside it."""
     return {"start_seconds": found.start_seconds, "background": found.background}
 
@@ -50,7 +47,7 @@ class Study:
     def seeds(self) -> range:
         return range(self.packets.seed, self.packets.seed + self.repeats)
 
-    def repeat(self, spread: str, seed: int, simulate: Callable[..., JsonObject]) -> JsonObject:
+    def repeat(self, spread: str, seed: int, simulate: Callable[..., dict]) -> dict:
         """simulate(placed, options, background): the job watched, with what beside() tells."""
         placed, others = self.allocator.made(spread, seed)
         options = self.packets.with_seed(seed)
@@ -76,7 +73,7 @@ class Study:
         }
 
 
-def summary(repeats: Sequence[JsonObject]) -> JsonObject:
+def summary(repeats: Sequence[dict]) -> dict:
     """The members of a result. The median and its interval are order statistics; the 99th percentile is the time that
     99 of 100 repeats do not exceed, and None of fewer. `accepted_share` is of sources, and None where few messages were
     offered while the job ran."""
@@ -107,7 +104,7 @@ def summary(repeats: Sequence[JsonObject]) -> JsonObject:
     }
 
 
-def mean_of(repeats: Sequence[JsonObject], name: str) -> float:
+def mean_of(repeats: Sequence[dict], name: str) -> float:
     return statistics.fmean(repeat[name] for repeat in repeats)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _collectives, _machine, _predict, _schedule
+from kumihimo import _collectives, _machine, _predict
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks
 from kumihimo.predict import simulation
@@ -17,7 +17,6 @@ from kumihimo.predict.campaign.description import check_keys, table_of, toml
 from kumihimo.text import files
 from kumihimo.text.csv_table import CsvTable
 from kumihimo.text.errors import BadInput, NotApplicable, did_you_mean, missing, wrong_value
-from kumihimo.text.json_types import JsonObject
 from kumihimo.text.sizes import parse_size
 
 NEEDED = ("collective", "algorithm", "bytes")
@@ -34,16 +33,16 @@ class TimedCase:
     says of it, and nodes and ranks."""
 
     at: str
-    values: JsonObject
+    values: dict
     seconds: float
-    cells: JsonObject
+    cells: dict
 
     @property
     def curve(self) -> tuple:
         """Members that it shares with the same algorithm at other sizes."""
         return tuple((name, value) for name, value in self.values.items() if name not in ("bytes", "type"))
 
-    def as_point(self, seconds: float) -> JsonObject:
+    def as_point(self, seconds: float) -> dict:
         """For campaign.comparison."""
         return {
             **self.values,
@@ -95,13 +94,13 @@ def of_state(cases: list[TimedCase], state: str, states: Sequence[str]) -> list[
     return found
 
 
-def mapping(path: Path) -> JsonObject:
+def mapping(path: Path) -> dict:
     told = toml(files.read_text(path, measured.FILE), path)
     check_keys(told, ("measured",), str(path))
     return table_of(told, "measured")
 
 
-def by_header(path: Path, known: Mapping[str, str]) -> JsonObject:
+def by_header(path: Path, known: Mapping[str, str]) -> dict:
     """[measured] for a file in our names; columns of other names are for conditions alone."""
     header = CsvTable(path, measured.FILE)
     names = {name.replace("-", "_"): name for name in header.names if name}
@@ -115,7 +114,7 @@ def by_header(path: Path, known: Mapping[str, str]) -> JsonObject:
     return {"file": path.name, "columns": taken}
 
 
-def checked(at: str, values: JsonObject) -> JsonObject:
+def checked(at: str, values: dict) -> dict:
     """With sizes and numbers as such."""
     known = parameters_of_cases()
     found = {}
@@ -142,7 +141,7 @@ class Predictor:
         self.cases: list[TimedCase] = []
         self.left_out: list[tuple[TimedCase, str]] = []
         self._model = model
-        self._schedules: dict[int, _schedule.Schedule] = {}
+        self._schedules: dict[int, object] = {}
         jobs: dict[tuple, _machine.Job] = {}
         for case in cases:
             try:
@@ -166,7 +165,7 @@ class Predictor:
         return found
 
 
-def job_of(case: TimedCase, machine: _machine.Machine, jobs: dict[tuple, _machine.Job]) -> _machine.Job:
+def job_of(case: TimedCase, machine: _machine.Machine, jobs: dict) -> _machine.Job:
     key = tuple(case.values.get(name) for name in (*OF_RANKS, *OF_PART))
     if key not in jobs:
         shape, ranks, each, box, routing = key
@@ -175,7 +174,7 @@ def job_of(case: TimedCase, machine: _machine.Machine, jobs: dict[tuple, _machin
     return jobs[key]
 
 
-def schedule_of(case: TimedCase, machine: _machine.Machine, jobs: dict[tuple, _machine.Job]) -> _schedule.Schedule:
+def schedule_of(case: TimedCase, machine: _machine.Machine, jobs: dict) -> object:
     values = case.values
     space = job_of(case, machine, jobs).rank_space
     told = {name: values[name] for name in OF_COLLECTIVE if name in values}

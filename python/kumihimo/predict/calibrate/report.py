@@ -13,7 +13,6 @@ from kumihimo.predict.calibrate.by_scale import JudgedFit, ScaleValidation
 from kumihimo.predict.calibrate.cases import TimedCase
 from kumihimo.predict.calibrate.fitting import CONFIDENCE, FittedMachine
 from kumihimo.predict.campaign import comparison
-from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import bytes_text, seconds_text, share_text
 
 SCALE_COLUMNS = (
@@ -28,7 +27,7 @@ NEAR, FAR = math.log(1.2), math.log(1.35)
 COLUMNS = ("cases", "times>", "median>", "nine of ten>", "within 20 %>", "beyond 35 %>", "worst>", "pairs in order>")
 
 
-def agreement(cases: Sequence[TimedCase], seconds: Sequence[float]) -> JsonObject:
+def agreement(cases: Sequence[TimedCase], seconds: Sequence[float]) -> dict:
     """Errors are logarithms of predicted / measured."""
     points = [case.as_point(each) for case, each in zip(cases, seconds)]
     logs = [math.log(comparison.ratio(point)) for point in points]
@@ -51,7 +50,7 @@ def agreement(cases: Sequence[TimedCase], seconds: Sequence[float]) -> JsonObjec
     }
 
 
-def row(title: str, found: JsonObject) -> list[str]:
+def row(title: str, found: dict) -> list[str]:
     return [
         title,
         str(found["times"]),
@@ -64,9 +63,7 @@ def row(title: str, found: JsonObject) -> list[str]:
     ]
 
 
-def by(
-    cases: Sequence[TimedCase], seconds: Sequence[float], title: Callable[[TimedCase], str]
-) -> dict[str, JsonObject]:
+def by(cases: Sequence[TimedCase], seconds: Sequence[float], title: Callable[[TimedCase], str]) -> dict[str, dict]:
     groups: dict[str, tuple[list, list]] = {}
     for case, each in zip(cases, seconds):
         group = groups.setdefault(title(case), ([], []))
@@ -218,7 +215,7 @@ class CalibrationReport:
             lines.append(f"choices {title}: {right}, {told['expected']:.1f} expected; at worst {told['lost']:.2f} x")
         return lines
 
-    def judged_choices(self) -> dict[str, JsonObject]:
+    def judged_choices(self) -> dict[str, dict]:
         """Results of the choices that were called sure, and of all others."""
         found = {}
         for title, is_sure in ((f"said at {share_text(chances.SURE)} or more", True), ("said at less", False)):
@@ -253,7 +250,7 @@ class CalibrationReport:
             rows.append([number.key, number.text(number.value), number.provenance, number.text(each.value, 4), ends])
         return rows
 
-    def to_json(self) -> JsonObject:
+    def to_json(self) -> dict:
         fitted = [
             {
                 "key": f"{each.number.section}.{each.number.key}",
@@ -296,10 +293,10 @@ class CalibrationReport:
             "results": results,
         }
 
-    def _scales_to_json(self) -> JsonObject:
+    def _scales_to_json(self) -> dict:
         chosen = self.by_scale.chosen
 
-        def told(each: JudgedFit) -> JsonObject:
+        def told(each: JudgedFit) -> dict:
             return {
                 "fitted_nodes_max": each.split.fitted,
                 "judged_nodes": each.split.judged,

@@ -10,7 +10,6 @@ from kumihimo.predict.projection.files import HISTORY, NodeClass, Scaling
 from kumihimo.predict.projection.model import Limits
 from kumihimo.predict.projection.spread import ProjectedBand
 from kumihimo.text.errors import wrong_value
-from kumihimo.text.json_types import JsonObject
 
 OF_A_NODE = ("peak", "memory_bandwidth", "link_bandwidth", "latency")
 CHECKPOINT_SECONDS = 300.0  # of the checkpoint whose cost by failures is told
@@ -74,7 +73,7 @@ def machine_text(asked: ProjectQuestion, found: dict[str, Projection]) -> str:
     return machine_file.text(asked.of, found[kind].bands[-1].middle, model.usual(asked.of, asked.by), about)
 
 
-def as_object(asked: ProjectQuestion, found: dict[str, Projection]) -> JsonObject:
+def as_object(asked: ProjectQuestion, found: dict[str, Projection]) -> dict:
     errors = [past.error(past.hindcasts(horizon)) for horizon in past.HORIZONS]
     return {
         "class": asked.of.name,
@@ -90,7 +89,7 @@ def as_object(asked: ProjectQuestion, found: dict[str, Projection]) -> JsonObjec
     }
 
 
-def came_object(asked: ProjectQuestion) -> JsonObject | None:
+def came_object(asked: ProjectQuestion) -> dict | None:
     """The real machine of about that year, at the limit of power; None: there is none, or no such limit."""
     real = past.came(asked.year)
     if real is None or asked.limits.power is None:
@@ -104,7 +103,7 @@ def came_object(asked: ProjectQuestion) -> JsonObject | None:
     }
 
 
-def model_object(asked: ProjectQuestion, kind: str, of: Projection) -> JsonObject:
+def model_object(asked: ProjectQuestion, kind: str, of: Projection) -> dict:
     peaks = {
         "middle": [band.middle.peak for band in of.bands],
         "low": [band.low for band in of.bands],
@@ -123,7 +122,7 @@ def model_object(asked: ProjectQuestion, kind: str, of: Projection) -> JsonObjec
     }
 
 
-def band_object(band: ProjectedBand) -> JsonObject:
+def band_object(band: ProjectedBand) -> dict:
     one = band.middle
     return {
         "year": one.node.year,
@@ -150,7 +149,7 @@ class ProjectedRun:
     nodes: int
     power: float  # W
     memory: float  # bytes
-    failures: JsonObject | None
+    failures: dict | None
 
 
 def run_on(asked: ProjectQuestion, found: dict[str, Projection], nodes: int) -> ProjectedRun:
@@ -168,7 +167,7 @@ def node_growth(asked: ProjectQuestion) -> dict[str, float]:
     return {name: asked.by.growth[name].value ** (asked.year - asked.of.year) for name in OF_A_NODE}
 
 
-def failures(of: NodeClass, machine: model.ProjectedMachine) -> JsonObject | None:
+def failures(of: NodeClass, machine: model.ProjectedMachine) -> dict | None:
     """Share of the time that failures leave a program on all nodes; None: the class has no MTBF of a node."""
     if of.node_mtbf is None or machine.nodes == 0:
         return None

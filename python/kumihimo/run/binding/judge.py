@@ -16,7 +16,6 @@ from kumihimo.run.binding.samples import (
     list_text,
 )
 from kumihimo.run.binding.seats import Contention, Seating
-from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted
 
 ONE_CORE = "ranks-on-one-core"
@@ -57,7 +56,7 @@ class BindingFault:
     processors: Processors
     text: str
 
-    def as_object(self) -> JsonObject:
+    def as_object(self) -> dict:
         shared = list_text(self.processors)
         return {
             "kind": self.kind,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from kumihimo.text.json_types import JsonObject
-
 APIS = ("posix", "mpiio", "mpiio-collective", "hdf5", "hdf5-collective")
 LAYOUTS = ("each", "shared")
 CACHES = ("keep", "evict", "drop", "direct")
@@ -38,7 +36,7 @@ class DataSet:
     def bytes(self, ranks: int) -> int:
         return self.block * self.segments * ranks
 
-    def as_task(self) -> JsonObject:
+    def as_task(self) -> dict:
         return {**asdict(self), "hints": [list(each) for each in self.hints]}
 
     @property
@@ -65,7 +63,7 @@ class ItemSet:
         each = -(-self.bytes_each // BLOCK_OF_DISK) * BLOCK_OF_DISK
         return (each + BLOCK_OF_DISK * self.folders) * self.per_rank * ranks
 
-    def as_task(self) -> JsonObject:
+    def as_task(self) -> dict:
         task = asdict(self)
         return {**task, "bytes": task.pop("bytes_each")}
 
@@ -80,9 +78,9 @@ class FileSteps:
 
     data: tuple[DataSet, ...] = ()
     items: tuple[ItemSet, ...] = ()
-    steps: tuple[JsonObject, ...] = ()
+    steps: tuple[dict, ...] = ()
 
-    def as_task(self) -> JsonObject:
+    def as_task(self) -> dict:
         return {
             "data": [each.as_task() for each in self.data],
             "items": [each.as_task() for each in self.items],
@@ -106,7 +104,7 @@ def measured_by_turns(
     data: tuple[DataSet, ...], items: tuple[ItemSet, ...], iterations: int, roof_bytes: int
 ) -> FileSteps:
     """All sets once in each iteration, so that what else the machine does touches all of them alike."""
-    steps: list[JsonObject] = []
+    steps: list[dict] = []
     if data:
         steps.append({"do": "roof", "bytes": roof_bytes, "transfer": min(roof_bytes, 8 << 20)})
     for number in range(1, iterations + 1):
@@ -119,7 +117,7 @@ def measured_by_turns(
     return FileSteps(data, items, tuple(steps))
 
 
-def step_text(step: JsonObject) -> str:
+def step_text(step: dict) -> str:
     """A step, for the progress bar. What stands before the colon changes seldom."""
     what = f"{step['do']} {step.get('data') or step.get('items') or ''}".strip()
     return f"iteration {step['iteration']}: {what}" if "iteration" in step else f"{what}: once"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kumihimo.network.node import statistics
-from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.file_bench.cases import FileSteps
 from kumihimo.tune.file_bench.cost_law import MEMORY, STORAGE, fitted
 from kumihimo.tune.file_bench.job import FileRun
@@ -24,7 +23,7 @@ def steps(sizes: Sequence[int], iterations: int, cache: str, seed: int, partner:
     return FileSteps(steps=(*made, {"do": "discard", "state": {"bytes": 1}}))
 
 
-def row(sizes: Sequence[int], asked: FileSteps, run: FileRun) -> JsonObject:
+def row(sizes: Sequence[int], asked: FileSteps, run: FileRun) -> dict:
     """Row of one launch: the law of saves and of loads, and the points that it is fitted to."""
     ranks, nodes = run.about["ranks"], len(run.about["nodes"])
     points = []
@@ -53,7 +52,7 @@ def row(sizes: Sequence[int], asked: FileSteps, run: FileRun) -> JsonObject:
     return {"ranks": ranks, "nodes": nodes, **laws, "points": points}
 
 
-def in_memory(copies: list[JsonObject]) -> JsonObject:
+def in_memory(copies: list[dict]) -> dict:
     """Copies of each rank's state to its partner, and returns to them after the loss of one rank."""
     return {
         "copy": statistics([each["seconds"] for each in copies]),
@@ -62,5 +61,5 @@ def in_memory(copies: list[JsonObject]) -> JsonObject:
     }
 
 
-def is_cached(points: list[JsonObject]) -> bool:
+def is_cached(points: list[dict]) -> bool:
     return any(each["cached_share"] >= LEAST_CACHED for each in points)

@@ -1,4 +1,4 @@
-// Shared by loops that have one element in each of W lanes. For files of simd/ only (base/lanes.hpp).
+// What loops that have one element in each of W lanes share. For files of simd/ only (base/lanes.hpp).
 #pragma once
 
 #include "base/lanes.hpp"

@@ -37,9 +37,9 @@ class TwoElectronBuilder {
   // left_out(). Errors: those of `ranks`.
   Result<CoulombExchange> build(const Matrix& density, double threshold, const BuildRanks& ranks = {});
 
-  // Counts of the last build on this process, by class.
+  // Of the last build on this process, by class.
   const std::vector<Tally>& tallies() const { return tallies_; }
-  // Work of all builds on this process so far. A new builder has only the names of the classes.
+  // Of all builds on this process so far; of a new builder the names of the classes.
   const std::vector<ClassWork>& work() const { return work_; }
   // Bound of the error of any element of J and K by quartets of shells left out in the last build, on this process.
   double left_out() const;

@@ -34,7 +34,7 @@ class ListDealer final : public Dealer {
   std::atomic<std::size_t> next_ = 0;
 };
 
-// Communication between the ranks of a build. All functions are collective.
+// What joins the ranks of a build. All is collective.
 struct BuildRanks {
   // Deals units of these costs; null: this process computes all.
   std::function<Result<std::unique_ptr<Dealer>>(std::span<const double> costs)> deal;

@@ -79,7 +79,7 @@ struct PairKind {
   constexpr int functions() const { return a.count() * b.count(); }
   constexpr int order() const { return a.momentum() + b.momentum(); }
 };
-// Pairs of bases split into s and p shells, and pairs with sp shells (l) that stay whole.
+// Those of bases split into s and p shells, and those of sp shells (l) that stay whole.
 inline constexpr std::array<PairKind, 5> pair_kinds{
     {{only_s, only_s}, {only_p, only_s}, {only_p, only_p}, {both, only_s}, {both, both}}};
 inline constexpr std::array<const char*, 5> pair_kind_names{"ss", "ps", "pp", "ls", "ll"};

@@ -69,7 +69,7 @@ class PairWriter {
     return {numbers, bounds, static_cast<int>(count)};
   }
 
-  // Products of one pair, with the sign (-1)^|s| of the ket.
+  // Those of one pair, with the sign (-1)^|s| of the ket.
   Products ket(const Draft& draft) {
     double* const numbers = allocate(draft.products.size() * numbers_);
     double* const bounds = allocate(draft.products.size());

@@ -47,7 +47,7 @@ void WorkSplit::measured(std::span<const double> share, std::span<const MachineP
     const MachinePart &mine = processors[i], &other = device[i];
     learn(processors_[i], mine, 1 - share[i]);
     learn(device_[i], other, share[i]);
-    // A class of which nothing was computed keeps the last part that is known.
+    // Of a class of which nothing was computed the last part that is known stays.
     if (mine.quartets + other.quartets > 0)
       computed_[i] = part_computed(mine.quartets + other.quartets, mine.screened + other.screened);
   }

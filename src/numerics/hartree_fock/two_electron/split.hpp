@@ -7,7 +7,7 @@
 
 namespace kumihimo::hartree_fock::two_electron {
 
-// Work of one machine on a class in a build.
+// What one machine did of a class in a build.
 struct MachinePart {
   double seconds = 0;
   double quartets = 0, screened = 0; // computed; left out
@@ -21,12 +21,12 @@ class WorkSplit {
   // most go there first, the last one in part. That is the least time of two machines that share divisible work. A
   // class that one of them has not computed yet is halved.
   std::vector<double> shares() const;
-  // Records a build with this share of each class, by cost, on the device. Builds shrink as the SCF converges, so a
-  // machine's time counts for the quartets that it computed: a time from an early build stays right for a machine that
-  // has not computed the class since. Later times count half, earlier ones the rest.
+  // What both did in a build with this share of each class, by cost, on the device. Builds shrink as the SCF converges,
+  // so a machine's time counts for the quartets that it computed: a time from an early build stays right for a machine
+  // that has not computed the class since. Later times count half, earlier ones the rest.
   void measured(std::span<const double> share, std::span<const MachinePart> processors,
                 std::span<const MachinePart> device);
-  // Time of a build like the last one with these shares, by the times so far.
+  // Of a build like the last one with these shares, by the times so far.
   double seconds(std::span<const double> shares) const;
 
  private:

@@ -82,7 +82,7 @@ class Quartets {
     }
   }
 
-  // Adds the sums that all kets share: J of the bra pairs.
+  // What the kets had in common: J of the bra pairs.
   void finish() {
     double all[most_lanes];
     std::fill_n(all, most_lanes, 0.0);

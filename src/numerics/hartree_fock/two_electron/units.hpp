@@ -24,7 +24,7 @@ struct QuartetUnit {
   const PairBlock* block = nullptr;
   double cost = 0; // primitive quartets, weighted; for the order alone
 };
-// Units by falling cost.
+// By falling cost.
 std::vector<QuartetUnit> make_units(const ShellPairs& pairs, bool whole);
 
 struct Tally {

@@ -22,9 +22,8 @@ std::int64_t row_of(const FieldShape& s) {
   return row;
 }
 
-// Coefficients at a depth in cells, from the layer's inner side. The conductivity grows with the third power; its
-// largest value is Taflove's optimum 0.8 (m + 1) / (impedance x cell). alpha, which absorbs slow fields, falls to the
-// wall.
+// Of a depth in cells, from the layer's inner side. The conductivity grows with the third power; its largest value is
+// Taflove's optimum 0.8 (m + 1) / (impedance x cell). alpha, which absorbs slow fields, falls to the wall.
 struct Profile {
   double layer, step;
   void coefficients(double depth, double& b, double& c) const {

@@ -18,7 +18,7 @@ struct RowKernels {
   Update both = nullptr; // H, then Ez, in one pass over memory; Ez of a wall stays 0
 };
 
-// Row kernels for one instruction set.
+// Of one instruction set.
 struct RowSet {
   std::string_view instructions;
   RowKernels<float> of_float;
@@ -26,7 +26,7 @@ struct RowSet {
 };
 extern const RowSet rows_baseline, rows_avx2, rows_avx512;
 
-// Row sets that this processor can run, the fastest last. All give the same bits.
+// Those that this processor runs, the fastest last. All give the same bits.
 std::span<const RowSet* const> row_sets();
 
 template <class T>

@@ -21,7 +21,7 @@ struct WaveSource {
     const double a = M_PI * (time - delay()) / wavelength;
     return (4 * a * a * a - 6 * a) * std::exp(-a * a) * M_PI / wavelength;
   }
-  // The value that a step that begins at `step` time steps adds to Ez of the node.
+  // What a step that begins at `step` time steps adds to Ez of the node.
   double added(std::int64_t step, double courant) const {
     return -courant * current((static_cast<double>(step) + 0.5) * courant);
   }

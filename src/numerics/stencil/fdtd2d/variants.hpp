@@ -22,7 +22,7 @@ class DeviceFields {
   virtual Status download() = 0;
 };
 
-// Functions of a variant for one type of numbers.
+// What a variant does for one type of numbers.
 template <class T>
 struct FieldKernels {
   // A step: H of a box of places, then Ez of a box of nodes. Each place once.

@@ -52,7 +52,7 @@ class HimenoGrid {
     const std::int64_t L = shape_.layers;
     return (i + L) * plane_ + (j + L) * row_ + k + L;
   }
-  // Index of a row of cells; each has one sum of residuals.
+  // Of the sums of residuals: one for each row of cells.
   std::int64_t row_number(std::int64_t i, std::int64_t j) const { return i * shape_.cells[1] + j; }
   std::int64_t rows() const { return shape_.cells[0] * shape_.cells[1]; }
   std::int64_t size() const { return plane_ * (shape_.cells[0] + 2 * shape_.layers); } // elements of an array

@@ -92,7 +92,7 @@ double across(const Collective& c, double ranks, double share) {
   return n * ranks * (even ? 1 - share : 0.5);           // all of the side that has more
 }
 
-// Capacity of links, whose numbers are given by class.
+// Of links of these numbers, by class.
 double capacity(const Machine& m, const std::vector<std::int64_t>& links) {
   double sum = 0;
   for (std::size_t i = 0; i < links.size(); ++i)
@@ -113,7 +113,7 @@ double fastest(const NetworkPaths& network, std::int32_t first, std::int32_t cou
   return count == 0 ? 0 : *std::max_element(begin, begin + count);
 }
 
-// If routes are not the shortest ways, messages forwarded by other nodes may need fewer hops.
+// By way of others it may be fewer hops where routes are as they were given.
 double seconds_over(std::int32_t hops, const Machine& m) {
   double hop = m.network.hop_latency.value.value;
   for (std::size_t c = 0; c < m.network.classes.size(); ++c) {

@@ -72,7 +72,7 @@ class LoopSets {
   }
   // How much longer a member, once released, takes for the iterations after the first.
   void set_rest(std::int32_t member, double seconds) { sets_[member].rest = seconds; }
-  // Sum for the member and all the loops around it; 0 if it is in no loop.
+  // Of all the loops around it too; of none: 0.
   double rest(std::int32_t member) const {
     double sum = 0;
     for (; member >= 0; member = sets_[member].around) sum += sets_[member].rest;

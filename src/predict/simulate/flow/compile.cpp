@@ -53,7 +53,7 @@ class Compiler {
   LanePiece read(const Instance& instance, std::int64_t position, std::int64_t steps);
 
  private:
-  // `piece`: for a program without rounds in memory, the number of steps to read at a time.
+  // Of a program without rounds they are read a piece at a time, so many steps in each.
   void add(std::int32_t rank, const Program& program, std::optional<std::int64_t> piece);
   void add_body(const Body& body, FlatNode& parent);
   void add_round(const Round& round, FlatNode& node);

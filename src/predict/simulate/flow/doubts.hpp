@@ -12,7 +12,7 @@
 
 namespace kumihimo::simulation {
 
-// Results of all phases.
+// What all phases came to.
 struct Course {
   double seconds = 0;
   PathTime end; // of the slowest path

@@ -38,8 +38,8 @@ class EagerQueues {
     double start = 0, seconds = 0;
     double end(double before) const { return std::max(before, start) + seconds; }
   };
-  // Queue of a resource: the two messages that began last, in the order of their beginning. The first stands for all
-  // before it. Half a cache line, as a level touches the queues of most resources.
+  // Of a resource: the two messages that began last, in the order of their beginning; the first stands for all before
+  // it. Half a cache line, as a level touches the queues of most resources.
   class alignas(32) Queue {
    public:
     // When it has done what began by then.

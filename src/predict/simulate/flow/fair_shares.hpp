@@ -33,7 +33,7 @@ class FairShares {
   // flow uses.
   void solve(FlowSet& flows);
 
-  // How often the flows of the last solve use the resource; at least one of them must. A copy alone uses its node's
+  // Of the last solve: how often its flows use the resource, which at least one does. A copy alone uses its node's
   // memory twice.
   std::int32_t users(Resource r) const { return cells_[r].users; }
 

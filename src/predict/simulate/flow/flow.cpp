@@ -27,7 +27,7 @@ Fullest fullest_of(const NetworkPaths& network, std::size_t resources, BytesOf&&
   return fullest;
 }
 
-// Copies the traffic of one link to the links that it stands for.
+// What one link stands for, the others have too.
 void unfold(const Symmetry& symmetry, const NetworkPaths& network, ResourceTraffic& traffic) {
   for (Resource l = 0; l < network.link_bound(); ++l)
     traffic.resources[l] = traffic.resources[symmetry.first_resource(l)];
@@ -67,7 +67,7 @@ bool raise_to_fullest(const NetworkPaths& network, const ResourceTraffic& traffi
   return true;
 }
 
-// The activity that takes most of the time. Programs without an operation have compute steps in place of reductions.
+// What most of the time is spent on. Programs without an operation have compute steps in place of reductions.
 std::string limiting(const ProgramSet& schedule, const NetworkPaths& network, SchedulePrediction& p) {
   const double half = p.seconds.value / 2;
   if (p.steady.value > half) return longest_phase(p).limiting;
@@ -100,7 +100,7 @@ constexpr double most_steps_at_once = 16e6;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Input of a prediction.
+// What a prediction is made with.
 struct FlowSetting {
   const NetworkPaths& network;
   const SimulateOptions& options;

@@ -1,4 +1,4 @@
-// Level of the walk: it gathers the messages whose two ends have started, and delivers them.
+// What a level of the walk holds: it gathers the messages whose two ends have started, and delivers them.
 #include "simulate/flow/symmetry.hpp"
 #include "simulate/flow/walk.hpp"
 #include "simulate/program_errors.hpp"
@@ -85,8 +85,8 @@ bool Walk::straddles(const Transfer& mean) const {
          network_.leaves_early(shorter.bytes) != network_.leaves_early(longer.bytes);
 }
 
-// Checks only messages that are known one by one. A loop that is collapsed at one end alone meets rounds as they come,
-// not all iterations of a sampled loop are walked, and segments in flight overtake each other.
+// Of messages that are known one by one: a loop that is collapsed at one end alone meets rounds as they come, of a
+// sampled loop not all are walked, and segments in flight overtake each other.
 void Walk::check_lengths(StepMatching::Id queue) {
   const Posted &send = matching_.head(queue, StepMatching::sends),
                &receive = matching_.head(queue, StepMatching::receives);

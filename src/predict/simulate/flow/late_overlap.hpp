@@ -12,9 +12,9 @@
 
 namespace kumihimo::simulation {
 
-// Use of the resources that messages flow over. Most levels begin when all before them have ended, or nearly: an
-// overlap of a small part of a level is neglected. Such a level is only kept. A later level waits for a step of this
-// one, and so does not meet those before it.
+// Of the resources that messages flow over. Most levels begin when all before them have ended, or nearly: what meets
+// for a small part of a level is neglected. Such a level is only kept, since what starts in a later level waits for a
+// step of this one, and so meets none of those before it.
 class MessagesUnderWay {
  public:
   // `neglected`: the part of a level that may meet an earlier one and is not looked at.
@@ -48,7 +48,7 @@ class MessagesUnderWay {
   std::vector<std::uint32_t> meeting_; // messages that begin before an earlier one has left a resource of theirs
 };
 
-// Use of the processors that sum and compute.
+// Of the processors that sum and compute.
 class SumsUnderWay {
  public:
   explicit SumsUnderWay(std::size_t ranks) : processors_(ranks) {}

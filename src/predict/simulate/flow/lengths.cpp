@@ -117,7 +117,7 @@ Wide MeanLengths::elements_of_equal_parts(const RunList& list, std::int64_t each
   return all;
 }
 
-// Elements of all iterations of all these loops together.
+// Of all iterations of all these loops together.
 Wide MeanLengths::elements(const RunList& list, std::int64_t parts, const LoopValues& values,
                            std::span<const LoopRange> loops) {
   if (loops.empty()) return along(list, parts, values, {0, 1});

@@ -57,7 +57,7 @@ struct FlowLevel {
     const double bytes = m.moved * m.repetitions;
     shortest = std::min(shortest, bytes), longest = std::max(longest, bytes);
   }
-  // Resources of the message that is to be added next.
+  // Of the message that is to be added next.
   std::span<const Resource> open_resources() const {
     const std::size_t first = flows.end.empty() ? 0 : flows.end.back();
     return {flows.resources.data() + first, flows.resources.size() - first};

@@ -35,8 +35,8 @@ void LevelTimes::end(FlowLevel& level) {
   if (!pipelined_) messages_under_way_.end(level);
 }
 
-// The shorter of unequal messages end first and leave their share to the longer ones. At a single resource, a message
-// waits for min(its own bytes, the other's bytes) of each other message. Its rate is at least the fair rate.
+// Of unequal messages the shorter ones end first and leave what they share to the longer ones. At a single resource, a
+// message waits for min(its own bytes, the other's bytes) of each other message. Its rate is at least the fair rate.
 void LevelTimes::share_by_length(FlowLevel& level) {
   by_length_.clear();
   for (std::uint32_t i = 0; i < level.messages.size(); ++i)

@@ -1,4 +1,4 @@
-// Loads of messages on links, engines, memories, threads and queues.
+// What messages put on links, engines, memories, threads and queues.
 #pragma once
 
 #include "simulate/flow/channel_table.hpp"
@@ -12,7 +12,7 @@
 
 namespace kumihimo::simulation {
 
-// Traffic of all segments of all phases so far.
+// Of all segments of all phases so far.
 struct ResourceTraffic {
   struct OfResource {
     double bytes = 0;
@@ -28,7 +28,7 @@ struct QueueLoad {
   double messages = 0, cost = 0, transfer = 0;
 };
 
-// Loads of one segment of a phase, if others follow.
+// Of one segment of a phase, if others follow.
 struct Loads {
   std::size_t pipelines = 0;
   std::vector<double> bytes; // [resource][pipeline]

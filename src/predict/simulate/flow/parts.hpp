@@ -1,5 +1,5 @@
-// Parts of the model flow: the function of each stage, and the fitted numbers. Tests and fits put others in their
-// place.
+// What the model flow is made of: the function of each stage, and the fitted numbers. Tests and fits put others in
+// their place.
 #pragma once
 
 #include "simulate/flow/doubts.hpp"

@@ -49,7 +49,7 @@ Period processor_of(const QueueLoad& issued, double taken, double sending) {
           .limiting = "message and receive costs of "};
 }
 
-// Shortest period of each pipeline without the others: its queues, and the windows of its lanes.
+// What a pipeline cannot beat even alone: its queues, and the windows of its lanes.
 std::vector<Period> alone(const Compiled& compiled, const PhaseWalk& walk, std::int32_t phase) {
   const Loads& loads = walk.loads;
   std::vector<Period> result(loads.pipelines);

@@ -23,7 +23,7 @@ class Reducers {
 
   // Seconds of a sum without others.
   double alone(const FlowMessage& m) const;
-  // Whether a sum of the level shares the thread of its rank, or the memory of its node.
+  // Of a sum of the level: whether it shares the thread of its rank, or the memory of its node.
   bool shares_thread(const FlowMessage& m) const { return here_[m.channel.to] > 1; }
   bool shares_memory(const FlowMessage& m) const;
 

@@ -78,8 +78,7 @@ class LongLoops {
 void choose_size(SampledLoop& loop, double share, const Effort& effort) {
   const auto affordable = static_cast<std::int64_t>(share * static_cast<double>(loop.iterations));
   const std::int64_t wanted = std::clamp(affordable, effort.least, loop.iterations / 2);
-  // Samples are runs of neighbouring iterations if several are in flight at once, since these meet. If all are in
-  // flight, all meet, and single ones serve.
+  // Of iterations in flight at once neighbours meet; of all of them, all.
   loop.run = loop.neighbours > 1 && 2 * loop.neighbours <= wanted ? 2 * loop.neighbours : 1;
   loop.strata = wanted / loop.run;
   if (effort.mirrored && loop.run > 1 && loop.strata % 2 != 0) // the middle would cut a run in two

@@ -27,7 +27,7 @@ class StageLog {
     seconds_[static_cast<std::size_t>(stage)] += now_() - begin;
     return result;
   }
-  // Notes the work of the stage. If a stage runs several times, the last note counts.
+  // What the stage did. Of a stage that runs several times the last note counts.
   template <class... Args>
   void note(FlowStage stage, fmt::format_string<Args...> text, Args&&... args) {
     if (now_ && runs(stage)) what_[static_cast<std::size_t>(stage)] = fmt::format(text, std::forward<Args>(args)...);

@@ -17,14 +17,14 @@
 
 namespace kumihimo::simulation {
 
-// Times of one lane at one rank.
+// Of one lane at one rank.
 struct LaneTimes {
   double start = 0; // of its first segment
   PathTime end;     // of the segments that were walked; the stage `periods` adds the others
   double busy = 0;  // seconds of one segment without waiting for others
 };
 
-// State after the phases so far.
+// Of the phases so far.
 struct WalkProgress {
   WalkProgress() = default;
   WalkProgress(const Compiled& compiled, const NetworkPaths& network)
@@ -35,7 +35,7 @@ struct WalkProgress {
   ResourceTraffic traffic;
 };
 
-// Result of the walk of a phase.
+// What the walk of a phase came to.
 struct PhaseWalk {
   WalkProgress progress;                 // this phase included
   Loads loads;                           // if segments follow that were not walked
@@ -47,8 +47,8 @@ struct PhaseWalk {
   std::int64_t levels = 0, messages = 0; // that were walked
 };
 
-// Window of a loop or lane of which some iterations or segments are in flight: each begins when all that are farther
-// before it are complete.
+// Of a loop or lane of which some iterations or segments are in flight: each begins when all that are farther before it
+// are complete.
 class Window {
  public:
   explicit Window(std::int64_t in_flight = 0) : ends_(static_cast<std::size_t>(in_flight)) {}

@@ -57,7 +57,7 @@ constexpr typename SignedOf<sizeof(T)>::type canonical_nan_bits() {
     return 0x7ff8000000000000;
 }
 
-// Equal values differ in bits only if they are -0 and +0: `or` prefers -0, `and` prefers +0.
+// Of equal values, -0 and +0 are the only ones with different bits: `or` prefers -0, `and` prefers +0.
 template <class T, int width, bool want_larger>
 [[gnu::always_inline]] inline typename Vector<T, width>::V floating_extreme(typename Vector<T, width>::V left,
                                                                             typename Vector<T, width>::V right) {

@@ -1,5 +1,5 @@
-// Networks carry messages between ranks that share no memory, below the transport of an MPI communicator. A network is
-// a folder here and a row of networks.def.
+// What carries messages between ranks that share no memory, below the transport of an MPI communicator. A network is a
+// folder here and a row of networks.def.
 #pragma once
 
 #include "base/result.hpp"
@@ -45,7 +45,7 @@ class MpiNetwork {
   std::optional<Error> error_;
 };
 
-// Input from which a network is made.
+// What a network is made from.
 struct NetworkContext {
   const mpi::Library& library;
   mpi::Handle communicator;                                // private to the network, with errors returned

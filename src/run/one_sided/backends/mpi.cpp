@@ -102,7 +102,7 @@ class MpiWindow {
   void set_counter(std::int64_t value) { *counter_ = value; }
 
  protected:
-  // Makes the communicator of the pair alone or of all ranks.
+  // Of the pair alone or of all ranks.
   Status make(std::int64_t bytes, const std::optional<OneSidedPair>& pair) {
     const bool is_in = !pair || pair->has(peers_.rank());
     mpi_.call.Comm_split(world_, is_in ? 0 : mpi_.constants.undefined, peers_.rank(), &communicator_);

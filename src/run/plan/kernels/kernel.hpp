@@ -1,4 +1,4 @@
-// Base of a file of a kernel, one of kernels.def: the form of a row, arrays for trials, entries of wisdom.
+// What a file of a kernel needs, one of kernels.def: the form of a row, arrays for trials, entries of wisdom.
 #pragma once
 
 #include "kernels/plans.hpp"
@@ -21,7 +21,7 @@ using problem::Trial;
 class KernelProblem : public problem::Problem {
  public:
   std::vector<VariantDescription> variants(const Key&) const final { return built(true); }
-  // Variants that this machine can run, or all that are built.
+  // Those that this machine can run, or all that are built.
   virtual std::vector<VariantDescription> built(bool running_here) const = 0;
   // Without the field `kernel`, the most used first.
   virtual std::vector<Key> keys() const = 0;

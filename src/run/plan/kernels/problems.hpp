@@ -22,7 +22,7 @@ struct NamedKernel {
 };
 std::span<const NamedKernel> all_kernels();
 const KernelProblem* find_kernel(std::string_view name); // null: there is none
-// Keys of all kernels, each with the field `kernel` first.
+// Of all kernels, each with the field `kernel` first.
 std::vector<Key> kernel_keys();
 
 } // namespace kumihimo::plan

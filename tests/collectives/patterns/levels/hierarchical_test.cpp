@@ -1,4 +1,4 @@
-// Data that leaders exchange for all their ranks are counted without overflow.
+// What leaders exchange for all their ranks is counted without overflow.
 #include "collectives/registry.hpp"
 
 #include <gtest/gtest.h>

@@ -169,7 +169,7 @@ TEST(Hybrid, RanksAgreeOnFailures) {
   EXPECT_EQ(summed, 0);
 }
 
-// Work of both machines on classes with these seconds for the whole, if so large a part of the quartets is computed.
+// What both machines do of classes with these seconds for the whole, when so large a part of the quartets is computed.
 void measure(WorkSplit& split, const std::vector<double>& core, const std::vector<double>& device,
              double computed = 1) {
   const std::vector<double> share = split.shares();

@@ -86,7 +86,7 @@ Renumbering any_renumbering(std::int32_t ranks, Random& random) {
   return all;
 }
 
-// Bounds that hop_bounds leaves out if others are higher, each alone.
+// Those that hop_bounds leaves out where others are higher, each alone.
 std::vector<HopBound> single_bounds(const TrafficGraph& graph, const MappingHost& host, Random& random) {
   std::vector<HopBound> bounds;
   const auto bytes = static_cast<double>(graph.bytes());

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from kumihimo import pages
-from kumihimo.text.json_types import JsonObject
 
 
-def scene(simulated: JsonObject) -> pages.TreeScene:
+def scene(simulated: dict) -> pages.TreeScene:
     shapes = [{**shape, "depths": [_depths(parents) for parents in shape["parents"]]} for shape in simulated["trees"]]
     return pages.TreeScene(shapes)
 

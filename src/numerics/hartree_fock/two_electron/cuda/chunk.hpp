@@ -25,11 +25,11 @@ struct DevicePairKind {
   const std::int32_t *begin_a, *list_a, *begin_b, *list_b;
 };
 
-// Counts for a class: quartets of shells computed and left out, quartets of primitives.
+// Of a class: quartets of shells computed and left out, quartets of primitives.
 struct QuartetCounts {
   unsigned long long quartets = 0, screened = 0, primitives = 0;
 };
-// Work of the thread of one quartet.
+// What the thread of one quartet did.
 struct QuartetWork {
   bool is_computed = false, is_screened = false; // neither: the quartet is counted elsewhere
   int primitives = 0;
@@ -143,7 +143,7 @@ struct Stored {
   double weight;
   ON_BOTH Stored(const QuartetChunk& of, std::int32_t place, std::int32_t ket)
       : chunk(of), quartet(static_cast<std::int64_t>(place) * of.ket.count + ket), weight(of.weights[quartet]) {}
-  // The integral of functions a, b, c, d of the four shells.
+  // Of functions a, b, c, d of the four shells.
   ON_BOTH double operator()(int a, int b, int c, int d) const {
     constexpr int nb = pair_kinds[Bra].b.count(), nc = pair_kinds[Ket].a.count(), nd = pair_kinds[Ket].b.count();
     return chunk.integrals[(((static_cast<std::int64_t>(a) * nb + b) * nc + c) * nd + d) * chunk.quartets() + quartet];

@@ -18,7 +18,7 @@ namespace cuda {
 namespace {
 
 constexpr int block = 64; // threads; half_size doubles each fit 48 KiB of shared memory
-// Bytes of integrals, and at most as many of weights; or an eighth of the free memory of the GPU.
+// Of integrals, and as many at most of weights; or an eighth of the free memory of the GPU.
 constexpr double chunk_bytes = 4e9;
 constexpr double chunk_quartets = 1e9; // of atomic additions, which store none
 

@@ -1,4 +1,4 @@
-// Data of a builder for a GPU, in arrays that can be copied to it as they are.
+// What a GPU needs of a builder, in arrays that can be copied to it as they are.
 #pragma once
 
 #include "hartree_fock/two_electron/cuda/chunk.hpp"

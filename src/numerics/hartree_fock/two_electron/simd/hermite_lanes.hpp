@@ -20,7 +20,7 @@ struct Recursion {
   std::array<RecursionStep, 80> steps{};
   int count = 0;
 };
-// Terms by rising order of derivatives. The axis is one of power 1 if there is one, which needs no second term.
+// By rising order of derivatives. The axis is one of power 1 if there is one, which needs no second term.
 template <int Order>
 constexpr Recursion<Order> make_recursion() {
   Recursion<Order> made;

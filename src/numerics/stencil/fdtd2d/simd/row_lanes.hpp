@@ -44,8 +44,8 @@ KUMIHIMO_INLINE void absorb(V& difference, T* at, const B& b, const C& c) {
 
 enum class UpdatedFields { h, e, both };
 
-// Updates places [begin, end), whose number is a multiple of V's lanes, all in the layer along x (y) or none. With
-// `both`, H stays in registers for Ez: 5 vectors are read and 3 written for each place, where two passes read 10.
+// Of places [begin, end), whose number is a multiple of V's, all in the layer along x (y) or none. With `both`, H stays
+// in registers for Ez: 5 vectors are read and 3 written for each place, where two passes read 10.
 template <class V, UpdatedFields of, bool in_x, bool in_y, class T>
 KUMIHIMO_INLINE void piece(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t lanes = sizeof(V) / sizeof(T);

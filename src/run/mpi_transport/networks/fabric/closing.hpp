@@ -23,7 +23,7 @@ struct ClosingEnd {
 // Ranks behind a link that was cut may come late. `patience`: how long all networks of a process may wait for nothing.
 ClosingEnd close_together(const ClosingCalls& calls, std::atomic<std::chrono::milliseconds>& patience);
 
-// The closing of this process, in which only the first communicator waits so long.
+// That of this process, in which only the first waits so long.
 std::atomic<std::chrono::milliseconds>& closing_patience();
 
 } // namespace kumihimo::mpi_transport

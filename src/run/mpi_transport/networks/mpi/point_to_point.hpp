@@ -29,7 +29,7 @@ class TagLayout {
   // Error: MPI_TAG_UB leaves too few bits for the messages that may be under way.
   Status accepts(const transport::Demands& demands) const;
   int tag(const transport::MessageKey& key) const;
-  // Instances of each stream: transport::instances_at_once if MPI_TAG_UB is the least that the MPI standard allows.
+  // Of each stream: transport::instances_at_once where MPI_TAG_UB is what the MPI standard demands.
   std::int64_t instances_at_once() const {
     return (std::int64_t{1} << instance_bits_) / std::int64_t{transport::streams};
   }
