@@ -86,7 +86,8 @@ void bind_collective(nb::module_& m) {
       .def_prop_ro(
           "input", [](const CollectiveRow& row) { return words_of(row.input); }, "Whose, and of what.")
       .def_prop_ro("output", [](const CollectiveRow& row) { return words_of(row.output); })
-      .def_prop_ro("from_", [](const CollectiveRow& row) { return contributors[static_cast<std::size_t>(row.from)]; })
+      .def_prop_ro("contributors",
+                   [](const CollectiveRow& row) { return contributors[static_cast<std::size_t>(row.from)]; })
       .def_prop_ro("has_irregular_form", [](const CollectiveRow& row) { return row.irregular != Known::uniform; })
       .def_prop_ro("moves_data", &CollectiveRow::moves_data)
       .def_prop_ro("reduces", &CollectiveRow::reduces)

@@ -56,6 +56,9 @@ class CollectiveRow:
     def output(self) -> tuple[str, str]: ...
 
     @property
+    def contributors(self) -> str: ...
+
+    @property
     def has_irregular_form(self) -> bool: ...
 
     @property

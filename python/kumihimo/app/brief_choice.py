@@ -25,6 +25,7 @@ from kumihimo.app.catalogue import AppCandidate, ApplicationRow, Share
 from kumihimo.app.figures import key_of
 from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.text.errors import BadInput, Failed, NotApplicable, OutOfTime, failed
+from kumihimo.text.json_types import JsonObject
 
 PART_OF_RUN = 0.25
 BESIDE_SECONDS = 1.0  # of a run for its start, the rates of the machine and the check, at least
@@ -44,7 +45,7 @@ class Enough(Exception):
 @dataclass
 class BriefChoice:
     chosen: AppCandidate
-    rows: list[dict] = field(default_factory=list)  # of the candidates that were tried
+    rows: list[JsonObject] = field(default_factory=list)  # of the candidates that were tried
     candidates: int = 0
     seconds: float = 0.0
     run_seconds: float = 0.0  # predicted, of the run that it serves, at least
@@ -82,7 +83,7 @@ class BriefSearch:
         every: Sequence[AppCandidate],
         resources: Resources,
         shares: Sequence[Share] = (),
-        on_object: Callable[[dict], None] = lambda found: None,
+        on_object: Callable[[JsonObject], None] = lambda found: None,
         on_budget: Callable[[float, float], None] = lambda budget, spent: None,
         run: Callable = launches.run,
         clock: Callable[[], float] = time.monotonic,
@@ -96,7 +97,7 @@ class BriefSearch:
 
     def choose(self) -> BriefChoice:
         whole = Share(self.problem.size, 1.0, 1.0)
-        ran: list[dict] = []
+        ran: list[JsonObject] = []
         if self.shares:
             follows = len(self.shares) > 1 or self.stage(self.shares[0], 1.0).sample is None
             decided, ran = self.compare_all(self.shares[0], ENDS if follows else ENDS_OF_ONE)
@@ -121,7 +122,7 @@ class BriefSearch:
         tried = [row for row in self.rows if row["predicted"] or "not_applicable" in row]
         return BriefChoice(decided["candidate"], tried, len(self.rows), self.spent(), self.run_seconds)
 
-    def compare_all(self, share: Share, ends: Sequence[float]) -> tuple[dict, list[dict]]:
+    def compare_all(self, share: Share, ends: Sequence[float]) -> tuple[JsonObject, list[JsonObject]]:
         """The best one, and those that ran: the first candidate of each variant, then others of the best variants."""
         stage = self.stage(share, ends[0])
         of_variant = {row["variant"]: row for row in reversed(self.rows)}
@@ -139,7 +140,7 @@ class BriefSearch:
         return ShareStage(share, None if is_solved else self.problem.application.sample, ends)
 
     @staticmethod
-    def best_first(rows: Sequence[dict], share: Share) -> list[dict]:
+    def best_first(rows: Sequence[JsonObject], share: Share) -> list[JsonObject]:
         return sorted(rows, key=lambda row: row["predicted"][share.size])
 
     def spent(self) -> float:
@@ -149,17 +150,17 @@ class BriefSearch:
         """Seconds of a part of the budget; as many as it takes, before anything has told the length of the run."""
         return math.inf if self.run_seconds == 0 else ends * PART_OF_RUN * self.run_seconds - self.spent()
 
-    def measure(self, rows: Sequence[dict], stage: ShareStage) -> list[dict]:
+    def measure(self, rows: Sequence[JsonObject], stage: ShareStage) -> list[JsonObject]:
         """The rows that ran, in order."""
         rows = [row for row in rows if "not_applicable" not in row]
         left = self.left(stage.ends)
         if not rows or left <= 2 * self._overhead:
             return []
-        ran: list[dict] = []
+        ran: list[JsonObject] = []
         of_key = {(row["variant"], tuple(sorted(row["parameters"].items()))): row for row in rows}
         begin = self._clock()
 
-        def take(line: dict) -> None:
+        def take(line: JsonObject) -> None:
             if "about" in line:
                 self._overhead = max(self._overhead, self._clock() - begin)
             if "result" in line:
@@ -197,7 +198,7 @@ class BriefSearch:
                 raise
         return ran
 
-    def note(self, row: dict, stage: ShareStage, result: dict) -> None:
+    def note(self, row: JsonObject, stage: ShareStage, result: JsonObject) -> None:
         """The seconds of the whole solve, as this run predicts them."""
         iterations = max(1, result["iterations"])
         if stage.sample is None:
@@ -207,7 +208,7 @@ class BriefSearch:
         seconds = row["seconds_per_iteration"] * of_whole
         row["predicted"][stage.share.size] = min(seconds, row["predicted"].get(stage.share.size, seconds))
 
-    def iterations_of(self, row: dict, result: dict) -> float:
+    def iterations_of(self, row: JsonObject, result: JsonObject) -> float:
         """Iterations of a whole solve: known beforehand, or counted on the smallest share, or by the convergence so
         far.
         """
@@ -221,7 +222,7 @@ class BriefSearch:
             return min(max(of_history, FEWEST), MOST)
         return FEWEST if self.problem.application.sample == 1 else USUAL_ITERATIONS
 
-    def predict_run(self, row: dict, stage: ShareStage, result: dict) -> None:
+    def predict_run(self, row: JsonObject, stage: ShareStage, result: JsonObject) -> None:
         """Predicts the whole run of the fastest candidate on this share."""
         row["setup_seconds"] = (result["setup_seconds"] + result.get("problem_seconds", 0.0)) * stage.share.work
         size = stage.share.size
@@ -231,13 +232,13 @@ class BriefSearch:
         if is_first:
             self.on_budget(PART_OF_RUN * self.run_seconds, self.spent())
 
-    def affords(self, rows: Sequence[dict]) -> bool:
+    def affords(self, rows: Sequence[JsonObject]) -> bool:
         """Samples of these candidates on the problem itself."""
         sample = self.problem.application.sample
         cost = sum(row["setup_seconds"] + sample * row["seconds_per_iteration"] for row in rows)
         return len(rows) > 1 and cost + self._overhead <= self.left(ENDS[2])
 
-    def best_of(self, rows: Sequence[dict], share: Share) -> dict:
+    def best_of(self, rows: Sequence[JsonObject], share: Share) -> JsonObject:
         best = min(rows, key=lambda row: row["predicted"][share.size])
         reference = rows[0]
         is_clear = reference["predicted"][share.size] > CLEARLY * best["predicted"][share.size]

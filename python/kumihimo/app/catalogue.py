@@ -11,6 +11,7 @@ from itertools import product
 from kumihimo.processes import child_output
 from kumihimo.processes.package_files import program
 from kumihimo.text.errors import did_you_mean, failed, missing, not_applicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 PROGRAM = "kumihimo-app"
 ALL, AUTO = "all", "auto"
@@ -39,7 +40,7 @@ class AppCandidate:
         """ "br_1 colours=40"."""
         return " ".join([self.variant, *(f"{name}={value}" for name, value in self.parameters)])
 
-    def as_task(self) -> dict:
+    def as_task(self) -> JsonObject:
         return {"variant": self.variant, "parameters": dict(self.parameters)}
 
 
@@ -63,8 +64,8 @@ class ApplicationRow:
     default_size: str
     golden_hash: str
     methods: tuple[str, ...]
-    variants: tuple[dict, ...] = field(hash=False)
-    options: tuple[dict, ...] = field(hash=False)
+    variants: tuple[JsonObject, ...] = field(hash=False)
+    options: tuple[JsonObject, ...] = field(hash=False)
     compiler: str = ""
     most_iterations: int = 100_000
     residual: str = RELATIVE
@@ -82,7 +83,7 @@ class ApplicationRow:
     def golden(self) -> str:
         return self.variants[0]["name"]
 
-    def variant(self, name: str) -> dict:
+    def variant(self, name: str) -> JsonObject:
         for row in self.variants:
             if row["name"] == name:
                 return row
@@ -96,7 +97,7 @@ class ApplicationRow:
         return {each["name"]: each["values"][0] for each in self.variant(name)["parameters"]}
 
 
-def told(*words: str) -> dict:
+def told(*words: str) -> JsonObject:
     """Output of the program about its applications."""
     command = [program(PROGRAM), *words]
     try:
@@ -210,13 +211,13 @@ def candidates(application: ApplicationRow, wanted: str, settings: dict[str, str
     return found
 
 
-def takes(application: ApplicationRow, name: str, rows: dict) -> str:
+def takes(application: ApplicationRow, name: str, rows: JsonObject) -> str:
     """The advice where a variant does not take a parameter."""
     known = sorted({*rows, *(option["name"] for option in application.options)})
     return f"it takes {', '.join(known)}" if known else "leave it out"
 
 
-def check_range(row: dict, value: int) -> None:
+def check_range(row: JsonObject, value: int) -> None:
     if not row["min"] <= value <= row["max"]:
         raise wrong_value(f"{row['name']} must be {row['min']} to {row['max']}", value)
 
@@ -234,7 +235,7 @@ def every_candidate(
     """The candidates with all combinations of the values that tuning tries on so many ranks; a parameter that is set
     keeps its value."""
 
-    def values_of(row: dict) -> list[int]:
+    def values_of(row: JsonObject) -> list[int]:
         if row["name"] in settings:
             return [int(settings[row["name"]])]
         return row["values"][:1] if ranks == 1 and row.get("of_ranks") else row["values"]

@@ -14,6 +14,7 @@ from kumihimo.processes import mpi
 from kumihimo.processes.launcher_environment import LaunchPlace
 from kumihimo.text.durations import parse_duration
 from kumihimo.text.errors import BadInput, did_you_mean, missing, not_applicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
 FOLDER = "kumihimo-state"  # in the folder at hand
@@ -36,8 +37,8 @@ class CheckpointRequest:
     def saves(self) -> bool:
         return self.every > 0 or self.every_seconds > 0
 
-    def as_task(self) -> dict:
-        found: dict = {"every": self.every, "every_seconds": self.every_seconds, "partner": self.partner}
+    def as_task(self) -> JsonObject:
+        found: JsonObject = {"every": self.every, "every_seconds": self.every_seconds, "partner": self.partner}
         if self.saves:
             found["folder"] = str(self.folder)
         if self.spares:
@@ -157,7 +158,7 @@ def saved_candidate(folder: Path, application: ApplicationRow) -> AppCandidate |
     return AppCandidate(name, tuple(sorted((word.removeprefix("--set "), value) for word, value in words.items())))
 
 
-def _about(path: Path) -> dict | None:
+def _about(path: Path) -> JsonObject | None:
     """Its array `about`, which is the first one."""
     try:
         with path.open("rb") as file:
@@ -178,7 +179,7 @@ def _about(path: Path) -> dict | None:
         return None
 
 
-def lines(found: dict, seconds: float) -> list[str]:
+def lines(found: JsonObject, seconds: float) -> list[str]:
     """Lines for the user about a result's `checkpoints`."""
 
     def cost(spent: float) -> str:

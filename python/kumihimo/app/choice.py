@@ -26,6 +26,7 @@ from kumihimo.app.catalogue import AppCandidate
 from kumihimo.app.figures import key_of
 from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.text.errors import BadInput, failed
+from kumihimo.text.json_types import JsonObject
 
 SAMPLE = 6  # iterations
 TURNS_OF_SMALLER, TURNS_OF_WHOLE = 3, 2
@@ -47,7 +48,7 @@ class SearchResult:
     """Outcome of a search: rows of all candidates, the chosen one, and what it cost."""
 
     chosen: AppCandidate
-    rows: list[dict] = field(default_factory=list)
+    rows: list[JsonObject] = field(default_factory=list)
     seconds: float = 0.0
     exhaustive_seconds: float = 0.0  # predicted, of TURNS_OF_WHOLE whole solves with every candidate, at least
 
@@ -58,10 +59,10 @@ class ProblemLauncher:
 
     problem: AppProblem
     resources: Resources
-    on_object: Callable[[dict], None]
+    on_object: Callable[[JsonObject], None]
     run: Callable
 
-    def __call__(self, rows: Sequence[dict], size: str | None = None, **options) -> launches.AppRun:
+    def __call__(self, rows: Sequence[JsonObject], size: str | None = None, **options) -> launches.AppRun:
         problem = self.problem if size is None else replace(self.problem, size=size)
         candidates = [row["candidate"] for row in rows]
         return self.run(problem, candidates, self.resources, on_object=self.on_object, **options)
@@ -72,7 +73,7 @@ def search(
     candidates: Sequence[AppCandidate],
     resources: Resources,
     smaller: str | None = None,
-    on_object: Callable[[dict], None] = lambda found: None,
+    on_object: Callable[[JsonObject], None] = lambda found: None,
     run: Callable = launches.run,
 ) -> SearchResult:
     """`smaller`: a size that tells of iterations (catalogue.shares)."""
@@ -107,11 +108,11 @@ def search(
     return SearchResult(chosen["candidate"], rows, time.monotonic() - begin, exhaustive(rows))
 
 
-def may_be_chosen(row: dict) -> bool:
+def may_be_chosen(row: JsonObject) -> bool:
     return "not_applicable" not in row and row.get("right", True)
 
 
-def solve(launch: ProblemLauncher, rows: Sequence[dict]) -> None:
+def solve(launch: ProblemLauncher, rows: Sequence[JsonObject]) -> None:
     """Once to the end. The least time of a row's solves counts, and one wrong solution."""
     for row, (run,) in runs_by_row(rows, launch(rows)) if rows else ():
         row["solves"] = row.get("solves", 0) + 1
@@ -120,9 +121,9 @@ def solve(launch: ProblemLauncher, rows: Sequence[dict]) -> None:
         row["seconds"], row["iterations"] = min(run["seconds"], row.get("seconds", run["seconds"])), run["iterations"]
 
 
-def runs_by_row(rows: Sequence[dict], run: launches.AppRun) -> list[tuple[dict, list[dict]]]:
+def runs_by_row(rows: Sequence[JsonObject], run: launches.AppRun) -> list[tuple[JsonObject, list[JsonObject]]]:
     """Each row with its runs; one that does not fit is marked."""
-    by_key: dict[tuple, list[dict]] = {}
+    by_key: dict[tuple, list[JsonObject]] = {}
     for result in run.results:
         by_key.setdefault(key_of(result), []).append(result)
     found = []
@@ -135,7 +136,7 @@ def runs_by_row(rows: Sequence[dict], run: launches.AppRun) -> list[tuple[dict, 
     return found
 
 
-def solve_smaller(launch: ProblemLauncher, rows: list[dict], size: str) -> list[dict]:
+def solve_smaller(launch: ProblemLauncher, rows: list[JsonObject], size: str) -> list[JsonObject]:
     """The rows that are worth a look at the problem itself. One that does not fit the smaller problem may fit it; all
     are worth it where the smaller problem is too small for the ranks."""
     try:
@@ -150,13 +151,13 @@ def solve_smaller(launch: ProblemLauncher, rows: list[dict], size: str) -> list[
     return within_small(rows, HOPELESS)
 
 
-def within_small(rows: Sequence[dict], times: float) -> list[dict]:
+def within_small(rows: Sequence[JsonObject], times: float) -> list[JsonObject]:
     """The rows with about the least time on the smaller problem, and those that did not solve it."""
     least = min((row["small_seconds"] for row in rows if "small_seconds" in row), default=0.0)
     return [row for row in rows if row.get("small_seconds", 0.0) <= times * least]
 
 
-def sample(launch: ProblemLauncher, rows: Sequence[dict]) -> None:
+def sample(launch: ProblemLauncher, rows: Sequence[JsonObject]) -> None:
     for row, runs in runs_by_row(rows, launch(rows, sample=SAMPLE)):
         for run in runs:
             seconds = run["seconds"] / max(1, run["iterations"])
@@ -164,7 +165,7 @@ def sample(launch: ProblemLauncher, rows: Sequence[dict]) -> None:
             row["setup_seconds"] = min(run["setup_seconds"], row.get("setup_seconds", run["setup_seconds"]))
 
 
-def may_win(rows: Sequence[dict]) -> list[dict]:
+def may_win(rows: Sequence[JsonObject]) -> list[JsonObject]:
     """Rows that may win, by the product, or by the smaller problem if a disturbance has spoiled the sample."""
     chosen = {
         id(row) for row in [*near(rows, UNCERTAIN), *(r for r in within_small(rows, PROMISING) if "small_seconds" in r)]
@@ -172,7 +173,7 @@ def may_win(rows: Sequence[dict]) -> list[dict]:
     return [row for row in rows if id(row) in chosen]
 
 
-def near(rows: Sequence[dict], times: float) -> list[dict]:
+def near(rows: Sequence[JsonObject], times: float) -> list[JsonObject]:
     """The rows with about the least product of time and iterations, ascending."""
     iterations = expected_iterations(rows)
     product = {id(row): row["seconds_per_iteration"] * iterations[id(row)] for row in rows}
@@ -180,25 +181,25 @@ def near(rows: Sequence[dict], times: float) -> list[dict]:
     return [row for row in ascending if product[id(row)] <= times * product[id(ascending[0])]]
 
 
-def expected_iterations(rows: Sequence[dict]) -> dict[int, float]:
+def expected_iterations(rows: Sequence[JsonObject]) -> dict[int, float]:
     """Iterations of each row, by id: its own, where it has solved the problem; else by the row with the nearest number
     on the smaller problem that has. A row whose iterations nobody knows is taken to need as many as the others on
     average.
     """
     solved = [row for row in rows if "iterations" in row and "iterations_counted" in row]
 
-    def of(row: dict) -> float:
-        mine = row.get("iterations_counted", usual)
+    def of(row: JsonObject) -> float:
+        mine: float = row.get("iterations_counted", usual)
         if "iterations" in row or not solved:
-            return row.get("iterations", mine)
+            return float(row["iterations"]) if "iterations" in row else mine
         nearest = min(solved, key=lambda one: abs(math.log(one["iterations_counted"] / mine)))
-        return nearest["iterations"] * mine / nearest["iterations_counted"]
+        return float(nearest["iterations"] * mine / nearest["iterations_counted"])
 
     usual = mean_iterations(rows)
     return {id(row): of(row) for row in rows}
 
 
-def to_count(rows: Sequence[dict]) -> list[dict]:
+def to_count(rows: Sequence[JsonObject]) -> list[JsonObject]:
     """The rows whose whole solves tell the iterations of the others: of each number of iterations the fastest one,
     where it may win."""
     worth = {id(row) for row in near(rows, FAR)}
@@ -211,9 +212,9 @@ def to_count(rows: Sequence[dict]) -> list[dict]:
     return found
 
 
-def groups(rows: Sequence[dict], ratio: float) -> list[list[dict]]:
+def groups(rows: Sequence[JsonObject], ratio: float) -> list[list[JsonObject]]:
     """Rows by their number of iterations on the smaller problem: a group ends where the next one is so much larger."""
-    found: list[list[dict]] = []
+    found: list[list[JsonObject]] = []
     for row in sorted(rows, key=lambda row: row["iterations_counted"]):
         if found and row["iterations_counted"] <= ratio * found[-1][-1]["iterations_counted"]:
             found[-1].append(row)
@@ -222,11 +223,11 @@ def groups(rows: Sequence[dict], ratio: float) -> list[list[dict]]:
     return found
 
 
-def mean_iterations(rows: Sequence[dict]) -> float:
+def mean_iterations(rows: Sequence[JsonObject]) -> float:
     return mean([row["iterations_counted"] for row in rows if "iterations_counted" in row] or [1.0])
 
 
-def exhaustive(rows: Sequence[dict]) -> float:
+def exhaustive(rows: Sequence[JsonObject]) -> float:
     """Predicted seconds of TURNS_OF_WHOLE whole solves with every candidate, at least: every candidate as long as the
     median of those that were tried on the problem itself, which are the faster ones."""
     tried = [row for row in rows if "seconds_per_iteration" in row]

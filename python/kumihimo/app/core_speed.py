@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kumihimo import _machine, _node
 from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 
 PEAK_ROUNDS = 15
 
@@ -39,7 +40,7 @@ class CoreSpeed:
         as_fast = "as fast as" if self.speed == 1 else f"{self.speed:g} times as fast as"
         return f"a core of {machine} is {as_fast} the one here (--speed)"
 
-    def measured(self) -> dict:
+    def measured(self) -> JsonObject:
         """Members of JSON."""
         return {} if self.peak_here is None else {"peak_gflops": self.peak_here * 1e-9}
 

@@ -17,6 +17,7 @@ from kumihimo.kernel import identity
 from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Setting
 from kumihimo.text.errors import not_applicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 __all__ = ["FFT", "FftQuestion", "LineRate", "check", "measure", "predicted", "question"]
 MEASURED_SIZE = 96
@@ -42,7 +43,7 @@ class LineRate:
     packing: float = 0.0
     spread: float = 1.0
 
-    def measured(self) -> dict:
+    def measured(self) -> JsonObject:
         processor = identity.this_machine()["processor"]
         return {
             "processor": processor,
@@ -55,7 +56,7 @@ class LineRate:
         }
 
 
-def busy_text(measured: dict) -> str:
+def busy_text(measured: JsonObject) -> str:
     """Behind what was measured."""
     spread = measured["slowest_over_fastest_run"]
     if spread <= MOST_SPREAD:
@@ -162,7 +163,7 @@ class Exchanges:
     def __init__(self, asked: FftQuestion, setting: Setting) -> None:
         self.asked, self.setting = asked, setting
         self.ranks = setting.ranks.ranks
-        self.leaders = LeaderExchanges(asked, setting.job) if asked.variant == "leader" else None
+        self.leaders = LeaderExchanges(asked, setting.known_job) if asked.variant == "leader" else None
         self.planned = exchanges(asked, self.ranks)
         self._known: dict[tuple[int, int], float] = {}
 
@@ -184,7 +185,7 @@ class Exchanges:
             return self.leaders.seconds(stage, bands, self.setting.model)
         numbers = POINT_NUMBERS * ceil(exchange.points / asked.pieces) * bands
         collective = _schedule.Collective("alltoall", exchange.members, numbers, asked.wire)
-        space = _topology.RankSpace.on_nodes(nodes_of_group(exchange, self.setting.job.rank_space))
+        space = _topology.RankSpace.on_nodes(nodes_of_group(exchange, self.setting.known_job.rank_space))
         given = arguments.parameters(**asked.windows, group=asked.group or None)
         schedule = _collectives.find("alltoall", asked.exchange).build(collective, space, given)
         programs = _programs.on_groups(schedule, self.ranks, exchange.stride)
@@ -219,7 +220,7 @@ def overlapped(computing: list[float], exchanges_: Exchanges, blocks: list[int],
     return now
 
 
-def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str, speed: float) -> dict:
+def predicted(asked: FftQuestion, rate: LineRate, job: _machine.Job, model: str, speed: float) -> JsonObject:
     """A transform of one band on the ranks of a job, one way. `speed`: of a core there, relative to one here."""
     ranks = job.rank_space.ranks
     stages = asked.stages(ranks)

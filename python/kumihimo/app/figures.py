@@ -7,22 +7,23 @@ from statistics import median
 
 from kumihimo.app.catalogue import ApplicationRow
 from kumihimo.text.errors import failed
+from kumihimo.text.json_types import JsonObject
 
 
-def key_of(result: dict) -> tuple:
+def key_of(result: JsonObject) -> tuple:
     return (result["variant"], tuple(sorted(result["parameters"].items())))
 
 
-def summary(results: Iterable[dict], about: dict) -> list[dict]:
+def summary(results: Iterable[JsonObject], about: JsonObject) -> list[JsonObject]:
     """One row a candidate, in the order in which they ran first: the run of median time (of an even
     number of runs the faster of the two in the middle), with the spread of all."""
-    by_candidate: dict[tuple, list[dict]] = {}
+    by_candidate: dict[tuple, list[JsonObject]] = {}
     for result in results:
         by_candidate.setdefault(key_of(result), []).append(result)
     return [row_of(runs, about) for runs in by_candidate.values()]
 
 
-def row_of(runs: Sequence[dict], about: dict) -> dict:
+def row_of(runs: Sequence[JsonObject], about: JsonObject) -> JsonObject:
     if unfit := next((run for run in runs if "not_applicable" in run), None):
         return {**unfit, "ranks": about["ranks"], "threads": about["threads"]}
     ordered = sorted(runs, key=lambda run: run["seconds"])
@@ -46,11 +47,11 @@ def row_of(runs: Sequence[dict], about: dict) -> dict:
     return row
 
 
-def against_roof(kernel: dict, rates: dict | None) -> dict:
+def against_roof(kernel: JsonObject, rates: JsonObject | None) -> JsonObject:
     """Rates of a kernel and what the roofs allow: it cannot take less time than its traffic or its operations. With
     arrays that fit in a cache the share exceeds 1."""
     seconds, traffic, flops = kernel["seconds"], kernel["bytes"], kernel["flops"]
-    found: dict = {"bytes_per_second": traffic / seconds if seconds > 0 else None}
+    found: JsonObject = {"bytes_per_second": traffic / seconds if seconds > 0 else None}
     found["flops_per_second"] = flops / seconds if seconds > 0 else None
     if rates:
         bound = max(traffic / rates["triad_bytes_per_second"], flops / rates["peak_flops"])
@@ -66,11 +67,11 @@ def without_empty(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> tupl
     return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
-def with_ratios(rows: list[dict], application: ApplicationRow) -> list[dict]:
+def with_ratios(rows: list[JsonObject], application: ApplicationRow) -> list[JsonObject]:
     """Each with its speed-up over the golden copy on the same ranks and threads, where that ran, and over itself on the
     least of them."""
     golden = {(r["ranks"], r["threads"]): r["seconds"] for r in rows if is_golden(r, application) and "seconds" in r}
-    first: dict[tuple, dict] = {}
+    first: dict[tuple, JsonObject] = {}
     for row in rows:
         if "seconds" not in row:
             continue
@@ -85,11 +86,11 @@ def with_ratios(rows: list[dict], application: ApplicationRow) -> list[dict]:
     return rows
 
 
-def is_golden(row: dict, application: ApplicationRow) -> bool:
+def is_golden(row: JsonObject, application: ApplicationRow) -> bool:
     return row["variant"] == application.golden
 
 
-def best(rows: Sequence[dict]) -> dict:
+def best(rows: Sequence[JsonObject]) -> JsonObject:
     """The fastest that is right; of rows none of which is, the fastest."""
     measured = [row for row in rows if "seconds" in row]
     if not measured:

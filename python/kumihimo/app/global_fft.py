@@ -13,6 +13,7 @@ from kumihimo.app.fft_question import FFT, MOST_POINTS
 from kumihimo.collectives import arguments
 from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Setting
+from kumihimo.text.json_types import JsonObject
 
 TRANSPOSITIONS = 3
 COPIES = 2  # of all points of a rank, beside the alltoall of a transposition
@@ -29,7 +30,7 @@ def copying_seconds(points: int, job: _machine.Job) -> float:
     return COPIES * 2 * POINT_BYTES * of_node / bandwidth if bandwidth else 0.0
 
 
-def predicted(points: int, exchange: str, flops: float, job: _machine.Job, model: str) -> dict:
+def predicted(points: int, exchange: str, flops: float, job: _machine.Job, model: str) -> JsonObject:
     """`flops`: rate of lines of a rank, which are as long as the root of all points."""
     ranks = job.rank_space.ranks
     collective = _schedule.Collective("alltoall", ranks, max(1, POINT_NUMBERS * points // ranks**2))

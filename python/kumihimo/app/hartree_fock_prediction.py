@@ -15,6 +15,7 @@ from kumihimo.kernel import identity
 from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Setting
 from kumihimo.text.errors import not_applicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 VARIANT = "shells"
 ROUNDS = "3"  # builds in which each unit is timed
@@ -38,13 +39,13 @@ class Units:
     costs: list[float]
     seconds: list[float]
 
-    def by_class(self) -> list[dict]:
+    def by_class(self) -> list[JsonObject]:
         number, seconds = Counter(self.of_class), defaultdict[int, float](float)
         for which, each in zip(self.of_class, self.seconds):
             seconds[which] += each
         return [{"name": name, "units": number[i], "seconds": seconds[i]} for i, name in enumerate(self.classes)]
 
-    def measured(self) -> dict:
+    def measured(self) -> JsonObject:
         """The measurements, for people and programs."""
         return {
             "processor": identity.this_machine()["processor"],
@@ -97,7 +98,7 @@ def check_ranks(job: _machine.Job) -> None:
         raise wrong_value(rule, job.rank_space.ranks, "take a smaller --shape")
 
 
-def predicted(units: Units, job: _machine.Job, algorithm: str, model: str, speed: float) -> dict:
+def predicted(units: Units, job: _machine.Job, algorithm: str, model: str, speed: float) -> JsonObject:
     """A build on the ranks of a job: its time, and what the ranks computed of it. `speed`: of a core of the machine,
     relative to one here."""
     ranks = job.rank_space.ranks

@@ -18,6 +18,7 @@ from kumihimo.app import lu_prediction
 from kumihimo.app.lu_prediction import LuQuestion, LuRates
 from kumihimo.predict.prediction import Setting
 from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 
 GPU_PEAK, CPU_PEAK = 670.0, 202.0  # GFLOPS of a node
 GPU_ALONE, CPU_ALONE = 6_480.0, 13_210.0  # GFLOPS of 16 and of 64 nodes
@@ -91,7 +92,7 @@ class HybridMachine:
             low, high = (middle, high) if self.gflops(alone, middle, middle) < published else (low, middle)
         return high
 
-    def result(self, nodes: HybridNodes, rows: int | None = None) -> dict:
+    def result(self, nodes: HybridNodes, rows: int | None = None) -> JsonObject:
         """`rows`: of the matrix, also where a kind is alone; None: as many as their memory has."""
         processes, rule = self.processes(nodes)
         together = self.gflops(nodes, self.kinds.gpu, self.kinds.cpu, rows)

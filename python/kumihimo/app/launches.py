@@ -19,9 +19,10 @@ from kumihimo.processes.package_files import program
 from kumihimo.run import launch
 from kumihimo.run.wisdom_reading import folder
 from kumihimo.text.errors import OutOfTime, failed
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench import under_mpirun
 
-OnObject = Callable[[dict], None]
+OnObject = Callable[[JsonObject], None]
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ class Resources:
 class AppRun:
     """Output of a launch."""
 
-    about: dict = field(default_factory=dict)
-    results: list[dict] = field(default_factory=list)
+    about: JsonObject = field(default_factory=dict)
+    results: list[JsonObject] = field(default_factory=list)
     seconds: float = 0.0  # of the whole launch
 
 
@@ -115,7 +116,7 @@ def run(
         del task["method"]
     found = AppRun()
 
-    def take(line: dict) -> None:
+    def take(line: JsonObject) -> None:
         if "about" in line:
             found.about |= line["about"]  # once more where a run went on without a rank that died
         elif "result" in line:
@@ -141,12 +142,12 @@ def why_none(found: AppRun, checkpoints: CheckpointRequest | None) -> tuple[str,
     return lost, f"spare ranks replace ranks, not nodes: {files}"
 
 
-def is_again(result: dict, later: dict) -> bool:
+def is_again(result: JsonObject, later: JsonObject) -> bool:
     """Whether the run of `later` is that of `result`, repeated because a rank died at its end."""
     return all(result[name] == later[name] for name in ("variant", "parameters", "turn"))
 
 
-def start(task: dict, resources: Resources, take: OnObject) -> None:
+def start(task: JsonObject, resources: Resources, take: OnObject) -> None:
     text = json.dumps(task, ensure_ascii=False)
     spares = task.get("checkpoints", {}).get("spares", 0)
     place = launcher_environment.place()
@@ -160,7 +161,7 @@ def start(task: dict, resources: Resources, take: OnObject) -> None:
             run_alone(command, resources.seconds, take)
         else:
             ranks = resources.ranks + spares
-            options: dict = {"seconds": resources.seconds, "on_object": take, "outlives_deaths": spares > 0}
+            options: JsonObject = {"seconds": resources.seconds, "on_object": take, "outlives_deaths": spares > 0}
             launch.run(resources.installation, ranks, command, **options)
     return None
 

@@ -16,6 +16,7 @@ from kumihimo.app.figures import key_of
 from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.network import node
 from kumihimo.text.errors import missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 RUNS = 8  # as in the published comparison
 
@@ -44,10 +45,10 @@ def compare(
     check: bool = True,
     run: Callable[..., launches.AppRun] = launches.run,
     on_object: launches.OnObject = lambda found: None,
-) -> list[dict]:
+) -> list[JsonObject]:
     """One row a library and candidate. `on`: what each library runs on, by the name that the user gave it. `sample`:
     stop each run after so many iterations; such a run is not checked."""
-    results: dict[tuple, list[dict]] = {}
+    results: dict[tuple, list[JsonObject]] = {}
     names = list(on)
     for turn in range(runs):
         for i in range(len(names)):
@@ -60,7 +61,7 @@ def compare(
     return [row_of(name, on[name], results[key, name]) for key, name in ordered]
 
 
-def row_of(name: str, resources: Resources, runs: Sequence[dict]) -> dict:
+def row_of(name: str, resources: Resources, runs: Sequence[JsonObject]) -> JsonObject:
     first = runs[0]
     row = {
         "library": name,
@@ -82,12 +83,12 @@ def row_of(name: str, resources: Resources, runs: Sequence[dict]) -> dict:
     }
 
 
-def seconds_per_iteration(result: dict) -> float:
+def seconds_per_iteration(result: JsonObject) -> float:
     """Seconds of an iteration; for a run without iterations, such as an assembly, its time."""
     return result["seconds"] / max(1, result["iterations"])
 
 
-def statistics(times: Sequence[float]) -> dict:
+def statistics(times: Sequence[float]) -> JsonObject:
     """As published: least, most, mean and standard deviation of the sample; the median with its 95 % interval, which
     needs 6 runs. Of one run there is no deviation."""
     summary = node.statistics(list(times))

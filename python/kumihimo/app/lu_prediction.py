@@ -18,6 +18,7 @@ from kumihimo.kernel import identity
 from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Setting
 from kumihimo.text.errors import did_you_mean, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 LU, VARIANT, TOURNAMENT = "lu", "rows", "tournament"
 TASKS = "tasks"  # begins the names of the variants by tasks
@@ -46,7 +47,7 @@ class LuRates:
     move_seconds: float
     blas: str
 
-    def measured(self) -> dict:
+    def measured(self) -> JsonObject:
         return {
             "processor": identity.this_machine()["processor"],
             "threads": 1,
@@ -145,7 +146,7 @@ def question(size: str | None, settings: dict[str, str], variant: str | None = N
     return LuQuestion(
         int(text),
         min(parameters["block"], int(text)),
-        tuple(map(int, grid.split("x"))) if grid else None,
+        (int(grid.split("x")[0]), int(grid.split("x")[1])) if grid else None,
         panels,
         peaks_of(settings["speeds"]) if "speeds" in settings else (),
         parameters.get("lookahead", _lu.PANELS_OF_TASKS - 1),
@@ -384,7 +385,7 @@ class PredictedTimes:
 def simulated(asked: LuQuestion, rates: LuRates, setting: Setting, speeds: Sequence[float]) -> PredictedTimes:
     grid = grid_of(asked, len(speeds))
     start, each = message_costs(setting)
-    nodes = nodes_of_row(asked, setting.job.rank_space)
+    nodes = nodes_of_row(asked, setting.known_job.rank_space)
     operations = LuOperations(asked, rates, grid, speeds, lambda size: start + each * size, nodes)
     ran = setting.predict(_goal.read(operations.goal().encode(), LU)).members
     work = [rank.computing_ns * 1e-9 for rank in operations.ranks]
@@ -437,7 +438,7 @@ def operations_of(rows: int) -> float:
 
 def predicted(
     asked: LuQuestion, rates: LuRates, job: _machine.Job, model: str, speeds: Sequence[float], ranks: int | None = None
-) -> dict:
+) -> JsonObject:
     """A factorisation and its solution on the ranks of a job. `speeds`: of the ranks, or one for all, relative to a
     thread here. `ranks`: another number of them with the message costs of this job, by the recurrence."""
     number = ranks or job.rank_space.ranks

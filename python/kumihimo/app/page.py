@@ -10,6 +10,7 @@ from kumihimo import pages
 from kumihimo.app import figures, stepping, task_timeline
 from kumihimo.app.catalogue import RELATIVE, ApplicationRow
 from kumihimo.text import files
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import rate_text, seconds_text, share_text
 
 MOST_POINTS = 400  # of a curve
@@ -23,11 +24,11 @@ COLUMNS = (
 )
 
 
-def write(path: Path, found: dict, application: ApplicationRow) -> None:
+def write(path: Path, found: JsonObject, application: ApplicationRow) -> None:
     files.write_whole(path, render(found, application))
 
 
-def render(found: dict, application: ApplicationRow) -> str:
+def render(found: JsonObject, application: ApplicationRow) -> str:
     rows = [row for row in found["results"] if "seconds" in row]
     how = [pages.Prose(pages.markup("<code>{}</code>", found["command"])), pages.FactList(found["facts"].items())]
     parts = [
@@ -40,7 +41,7 @@ def render(found: dict, application: ApplicationRow) -> str:
     return pages.page(f"kumihimo app {application.name}", parts, title, about)
 
 
-def facts_of(found: dict, application: ApplicationRow, rows: list[dict]) -> Iterator[tuple[str, ...]]:
+def facts_of(found: JsonObject, application: ApplicationRow, rows: list[JsonObject]) -> Iterator[tuple[str, ...]]:
     best, steps = figures.best(rows), any(map(stepping.makes_steps, rows))
     where = f"{best['variant']}, {best['ranks']} × {best['threads']} processors"
     yield seconds_text(best["seconds"]), f"time of the {'run' if steps else 'solve'}", where
@@ -67,7 +68,7 @@ def facts_of(found: dict, application: ApplicationRow, rows: list[dict]) -> Iter
         yield rate_text(rates["triad_bytes_per_second"]), "measured triad", flops
 
 
-def tables(found: dict, rows: Sequence[dict]) -> Iterator[pages.PagePart]:
+def tables(found: JsonObject, rows: Sequence[JsonObject]) -> Iterator[pages.PagePart]:
     columns, cells = figures.without_empty(COLUMNS, [cells_of(row) for row in found["results"]])
     lead = "Times are medians of the runs, which take turns."
     if "of golden>" in columns:
@@ -90,11 +91,11 @@ def tables(found: dict, rows: Sequence[dict]) -> Iterator[pages.PagePart]:
         yield pages.PageSection(each["title"] + of, [table, pages.Prose(each.get("caption", ""))], each["title"])
 
 
-def charts(found: dict, application: ApplicationRow, rows: list[dict]) -> Iterator[pages.PagePart]:
+def charts(found: JsonObject, application: ApplicationRow, rows: list[JsonObject]) -> Iterator[pages.PagePart]:
     looks = looks_of(rows)
     solves = [row for row in rows if row["history"]]
     rooflines = [row for row in shown(rows, application) if has_work(row)] if found.get("rates") else []
-    groups = {
+    groups: dict[str, Sequence[pages.PageChart]] = {
         "Convergence": [convergence(solves, looks, application.residual)] if solves else [],
         "Charts of the answer": [answer_chart(chart) for chart in found.get("charts", [])],
         "Kernels": kernels(rows, found.get("rates"), application),
@@ -108,25 +109,25 @@ def charts(found: dict, application: ApplicationRow, rows: list[dict]) -> Iterat
         yield pages.PageSection(title, [drawn])
 
 
-def label_of(row: dict) -> str:
+def label_of(row: JsonObject) -> str:
     """ "br_1 colours=40, 2 ranks, 1 thread"."""
     threads = "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
     ranks = "" if row["ranks"] == 1 else f"{row['ranks']} ranks, "
     return f"{name_of(row)}, {ranks}{threads}"
 
 
-def name_of(row: dict) -> str:
+def name_of(row: JsonObject) -> str:
     """ "br_1 colours=40"."""
     return " ".join([row["variant"], *(f"{name}={value}" for name, value in row["parameters"].items())])
 
 
-def looks_of(rows: Sequence[dict]) -> dict[str, pages.LineSeries]:
+def looks_of(rows: Sequence[JsonObject]) -> dict[str, pages.LineSeries]:
     best = label_of(figures.best(rows))
     names = dict.fromkeys(label_of(row) for row in rows)
     return {name: pages.LineSeries(name, **pages.look(i), strong=name == best) for i, name in enumerate(names)}
 
 
-def answer_chart(chart: dict) -> pages.LineChart:
+def answer_chart(chart: JsonObject) -> pages.LineChart:
     """Chart that the application draws of its answer, in the form of docs/applications.md."""
     lone = len(chart["series"]) == 1
     series = [
@@ -139,7 +140,7 @@ def answer_chart(chart: dict) -> pages.LineChart:
     return pages.LineChart(chart["title"], chart["unit"], series, x, y, chart.get("caption", ""), name)
 
 
-def convergence(rows: Sequence[dict], looks: dict[str, pages.LineSeries], residual: str) -> pages.LineChart:
+def convergence(rows: Sequence[JsonObject], looks: dict[str, pages.LineSeries], residual: str) -> pages.LineChart:
     series = []
     for row in rows:
         history = row["history"]
@@ -151,7 +152,7 @@ def convergence(rows: Sequence[dict], looks: dict[str, pages.LineSeries], residu
     return pages.LineChart("Convergence", f"{residual} by iteration", series, *axes, caption, "convergence-chart")
 
 
-def shown(rows: Sequence[dict], application: ApplicationRow) -> list[dict]:
+def shown(rows: Sequence[JsonObject], application: ApplicationRow) -> list[JsonObject]:
     """The fastest, and the golden copy on the same ranks and threads."""
     best = figures.best(rows)
     golden = [
@@ -162,7 +163,7 @@ def shown(rows: Sequence[dict], application: ApplicationRow) -> list[dict]:
     return [best, *(row for row in golden if row is not best)]
 
 
-def kernels(rows: Sequence[dict], rates: dict | None, application: ApplicationRow) -> list[pages.BarChart]:
+def kernels(rows: Sequence[JsonObject], rates: JsonObject | None, application: ApplicationRow) -> list[pages.BarChart]:
     found = []
     for number, row in enumerate(shown(rows, application)):
         of_solve = [kernel for kernel in row["kernels"] if kernel["calls"] > 0 and not kernel.get("setup")]
@@ -198,12 +199,12 @@ def colour(kernel: int) -> str:
     return f"s{1 + kernel % (pages.COLOURS - 1)}"
 
 
-def has_work(row: dict) -> bool:
+def has_work(row: JsonObject) -> bool:
     """Whether the traffic and the operations of a kernel are known."""
     return any(kernel["bytes"] > 0 and kernel["flops"] > 0 for kernel in row["kernels"])
 
 
-def roofline(number: int, row: dict, rates: dict) -> pages.LineChart:
+def roofline(number: int, row: JsonObject, rates: JsonObject) -> pages.LineChart:
     """Rate of operations against operations per byte, below memory's slope and the processor's level."""
     triad, peak = rates["triad_bytes_per_second"], rates["peak_flops"]
     points = {
@@ -214,7 +215,7 @@ def roofline(number: int, row: dict, rates: dict) -> pages.LineChart:
     ridge = peak / triad
     low, high = min([0.03, *(x for x, _ in points.values())]) / 2, max([ridge, *(x for x, _ in points.values())]) * 2
     roof = pages.points_of([(low, low * triad), (ridge, peak), (high, peak)])
-    series = [pages.LineSeries("roof", roof, **pages.BOUND)]
+    series = [pages.bound("roof", roof)]
     for i, (name, at) in enumerate(points.items()):
         series.append(pages.LineSeries(name, pages.points_of([at]), colour=colour(i), marker=i % 5, strong=True))
     title, unit = f"Roofline: {label_of(row)}", "operations per second by operations per byte of memory traffic"
@@ -223,7 +224,7 @@ def roofline(number: int, row: dict, rates: dict) -> pages.LineChart:
     return pages.LineChart(title, unit, series, *axes, caption, f"roofline-{number}-chart")
 
 
-def scaling(rows: Sequence[dict]) -> list[pages.LineChart]:
+def scaling(rows: Sequence[JsonObject]) -> list[pages.LineChart]:
     """Time by processors, one curve a variant; none where all rows have the same number."""
     if len({row["ranks"] * row["threads"] for row in rows}) < 2:
         return []
@@ -238,7 +239,7 @@ def scaling(rows: Sequence[dict]) -> list[pages.LineChart]:
         series.append(pages.LineSeries(name, points, **pages.look(i), strong=i == 0))
         first, seconds = min(curve.items())
         ideal = pages.points_of((x, seconds * first / x) for x in sorted(curve))
-        series.append(pages.LineSeries(f"ideal of {name}", ideal, "ideal", **pages.BOUND))
+        series.append(pages.bound(f"ideal of {name}", ideal, "ideal"))
     unit, caption = (
         "time of a solve by ranks × threads; dashed: ideal",
         "The fastest run where several have the same number.",
@@ -247,7 +248,7 @@ def scaling(rows: Sequence[dict]) -> list[pages.LineChart]:
     return [pages.LineChart("Scaling", unit, series, *axes, caption, "scaling-chart")]
 
 
-def cells_of(row: dict) -> list[str]:
+def cells_of(row: JsonObject) -> list[str]:
     first = [name_of(row), str(row["ranks"]), str(row["threads"])]
     if "not_applicable" in row:
         return [*first, *[""] * 6, row["not_applicable"]]

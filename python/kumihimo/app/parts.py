@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kumihimo.text.json_types import JsonObject
 
-def comparison(rows: Sequence[dict]) -> dict | None:
+
+def comparison(rows: Sequence[JsonObject]) -> JsonObject | None:
     """A table of `tables` (docs/applications.md): of all variants that time the same parts as the first that has
     published figures. Times of processors are those of one core: of threads and ranks they are added up."""
     timed = [row for row in rows if row.get("parts") and row["right"] is not False]
@@ -31,7 +33,7 @@ def comparison(rows: Sequence[dict]) -> dict | None:
     }
 
 
-def is_beside(row: dict, base: dict) -> bool:
+def is_beside(row: JsonObject, base: JsonObject) -> bool:
     return row["variant"] != base["variant"] and (row["ranks"], row["threads"]) == (base["ranks"], base["threads"])
 
 

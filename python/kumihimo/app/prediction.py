@@ -17,6 +17,7 @@ from kumihimo.predict import noise as noises
 from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Setting
 from kumihimo.text.errors import BadInput, KumihimoError, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 HARTREE_FOCK = "hartree-fock"  # whose predictions are in hartree_fock_prediction
 PLAIN = "cg"  # what the other methods are compared with
@@ -35,13 +36,13 @@ class AppNoise:
     seed: int = 1
     iterations: int = 50
 
-    def seeded(self, ordinal: int) -> noises.Noise:
-        made = noises.named(self.text)
+    def seeded(self, ordinal: int) -> noises.NamedNoise:
+        made = noises.read(self.text)
         made.model.seed = self.seed + ordinal
         return made
 
     @property
-    def members(self) -> dict:
+    def members(self) -> JsonObject:
         parsed = noises.parsed(self.text)
         rate = {"events_per_second": parsed.events_per_second, "seconds": parsed.seconds} if parsed.interval else {}
         return {"text": self.text, **rate, "seed": self.seed}
@@ -98,13 +99,14 @@ def grid_of(ranks: int) -> Box:
             continue
         rest = ranks // z
         y = next(y for y in range(int(rest**0.5), 0, -1) if rest % y == 0)
-        best = min(best, tuple(sorted((rest // y, y, z), reverse=True)), key=sum)
-    return best
+        best = min(best, (rest // y, y, z), key=sum)
+    most, middle, least = sorted(best, reverse=True)
+    return most, middle, least
 
 
 def noise(text: str, seed: int | None, iterations: int | None) -> AppNoise:
     """As `simulate` takes it: "periodic:100us/1ms,seed=7"."""
-    own = noises.named(text).model.seed
+    own = noises.read(text).model.seed
     if seed is not None and any(word.startswith("seed=") for word in noises.parsed(text).words):
         raise wrong_value("--seed excludes seed= of --noise", seed, "leave one of them out")
     if iterations is not None and not 1 <= iterations <= MOST_ITERATIONS:
@@ -133,12 +135,12 @@ def iteration(asked: IterationRequest, method: str, ranks: int) -> _krylov_progr
         )
     cells_for_each(asked.size, grid)
     made.ranks = list(grid)
-    made.cells = list(asked.cells or [ceil(n / p) for n, p in zip(asked.size, grid)])
+    made.cells = list(asked.cells or [ceil(n / p) for n, p in zip(asked.size or (), grid)])
     made.s = asked.s
     return made
 
 
-def predicted(asked: IterationRequest, method: str, job: _machine.Job) -> dict:
+def predicted(asked: IterationRequest, method: str, job: _machine.Job) -> JsonObject:
     """The time of an iteration, and of its parts if each had the machine for itself; what is hidden is the sum of these
     less the time."""
     space = job.rank_space
@@ -180,13 +182,13 @@ def predicted(asked: IterationRequest, method: str, job: _machine.Job) -> dict:
 
 def with_noise(
     noise: AppNoise, it: _krylov_programs.Iteration, allreduce: _collectives.Variant, job: _machine.Job
-) -> dict:
+) -> JsonObject:
     """The mean time of one of many iterations in a row: without noise, and with noise of several seeds."""
     it.steps = 1
     it.steps = ceil(noise.iterations / _krylov_programs.iterations_of(it))
     programs, made = _krylov_programs.programs(it, allreduce, job.rank_space), _krylov_programs.iterations_of(it)
 
-    def seconds(of: noises.Noise | None) -> float:
+    def seconds(of: noises.NamedNoise | None) -> float:
         return Setting("exact", job, noise=of, options={"noise_alone": True}).predict(programs).seconds / made
 
     found = sorted(seconds(noise.seeded(k)) for k in range(SEEDS))
@@ -230,11 +232,11 @@ def halved(shape: str) -> Iterator[str]:
         axes[longest] = (axes[longest][0] // 2, axes[longest][1])
 
 
-def crossovers(asked: IterationRequest, jobs: Iterator[_machine.Job]) -> Iterator[dict]:
+def crossovers(asked: IterationRequest, jobs: Iterator[_machine.Job]) -> Iterator[JsonObject]:
     """For each number of ranks the seconds of an iteration by method; with noise also `noisy_seconds`."""
     for job in jobs:
         found = {method: predicted(asked, method, job) for method in methods(replace(asked, method=ALL))}
-        row = {"ranks": job.rank_space.ranks}
+        row: dict[str, object] = {"ranks": job.rank_space.ranks}
         if asked.noise:
             row["seconds"] = {method: each["quiet_seconds"] for method, each in found.items()}
             row["noisy_seconds"] = {method: each["noisy_seconds"] for method, each in found.items()}
@@ -243,7 +245,7 @@ def crossovers(asked: IterationRequest, jobs: Iterator[_machine.Job]) -> Iterato
         yield row
 
 
-def first_faster(rows: list[dict], which: str = "seconds") -> dict[str, int | None]:
+def first_faster(rows: list[JsonObject], which: str = "seconds") -> dict[str, int | None]:
     """Number of ranks from which on each other method is faster than plain conjugate gradients."""
     first: dict[str, int | None] = {}
     for method in rows[0][which]:

@@ -11,6 +11,7 @@ from kumihimo.app.prediction import IterationRequest, cells_for_each, grid_of
 from kumihimo.collectives.arguments import ALL
 from kumihimo.predict import simulation
 from kumihimo.text.errors import BadInput, not_applicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def check(asked: IterationRequest, crossover: bool) -> None:
                 raise wrong_value(f"{name} of {asked.application} must have 1 along the third axis", box[2])
 
 
-def predicted(asked: IterationRequest, job: _machine.Job) -> dict:
+def predicted(asked: IterationRequest, job: _machine.Job) -> JsonObject:
     """The time of a step and of its parts, each alone; hidden is what they take less together."""
     stencil, space = STENCILS[asked.application], job.rank_space
     whole = asked.size and stencil.cells_of(asked.size)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kumihimo.app.launches import AppProblem
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import seconds_text, share_text
 
 PAGE_COLUMNS = ("variant", "p×t>", "lines changed>", "step>", "rate>", "of one pass>", "of hand-written>")
@@ -16,7 +17,7 @@ PICTURES = 24  # of an animation
 GPU = "cuda"
 
 
-def makes_steps(row: dict) -> bool:
+def makes_steps(row: JsonObject) -> bool:
     return "seconds_per_step" in row
 
 
@@ -28,7 +29,7 @@ def with_pictures(problem: AppProblem) -> AppProblem:
     return replace(problem, options={**problem.options, "frames": str(PICTURES)})
 
 
-def with_shares(rows: list[dict]) -> list[dict]:
+def with_shares(rows: list[JsonObject]) -> list[JsonObject]:
     """Each row with its shares. Of the hand-written version: the CUDA one, or without a GPU the fastest on the same
     ranks and threads. Of one pass: time that memory needs to move everything once a step, over the time of a step;
     temporal blocking may exceed 1."""
@@ -44,20 +45,20 @@ def with_shares(rows: list[dict]) -> list[dict]:
     return rows
 
 
-def hand_written(rows: Sequence[dict], beside: dict) -> dict | None:
+def hand_written(rows: Sequence[JsonObject], beside: JsonObject) -> JsonObject | None:
     same = [row for row in rows if makes_steps(row) and row["by_hand"] and row["right"] is not False]
     same = [row for row in same if (row["ranks"], row["threads"]) == (beside["ranks"], beside["threads"])]
     on_gpu = [row for row in same if row["variant"] == GPU]
     return min(on_gpu or same, key=lambda row: row["seconds_per_step"], default=None)
 
 
-def speed_text(row: dict) -> str:
+def speed_text(row: JsonObject) -> str:
     """ "16.5 GFLOPS", "2,770 Mcell/s"."""
     rate = row["rate"]
     return f"{rate * 1e-9:.3g} GFLOPS" if row["rate_unit"] == "FLOPS" else f"{rate * 1e-6:,.0f} Mcell/s"
 
 
-def cells_of(row: dict) -> list[str]:
+def cells_of(row: JsonObject) -> list[str]:
     """A row of the published table."""
     name = " ".join([row["variant"], *(f"{n}={v}" for n, v in row["parameters"].items())])
     one_pass, by_hand = row.get("share_of_one_pass"), row.get("share_of_hand_written")
@@ -72,10 +73,10 @@ def cells_of(row: dict) -> list[str]:
     ]
 
 
-def table(rows: Sequence[dict]) -> list[list[str]]:
+def table(rows: Sequence[JsonObject]) -> list[list[str]]:
     return [cells_of(row) for row in rows if makes_steps(row)]
 
 
-def pictures(rows: Sequence[dict]) -> dict | None:
+def pictures(rows: Sequence[JsonObject]) -> JsonObject | None:
     """Pictures of the first row that has any: all right rows have the same."""
     return next((row["pictures"] for row in rows if "pictures" in row and row["right"] is not False), None)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kumihimo import pages
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import seconds_text
 
 TICK = 1000  # nanoseconds
@@ -31,7 +32,7 @@ class TimelineEvent:
     of_thread: int  # that runs it; -1: it is a message
 
 
-def parts(rows: Sequence[tuple[str, dict]]) -> Iterator[pages.PagePart]:
+def parts(rows: Sequence[tuple[str, JsonObject]]) -> Iterator[pages.PagePart]:
     """`rows`: of each run its label and its timeline."""
     longest = max((timeline["nanoseconds"] for _, timeline in rows), default=0)
     for number, (label, timeline) in enumerate(rows):
@@ -40,15 +41,15 @@ def parts(rows: Sequence[tuple[str, dict]]) -> Iterator[pages.PagePart]:
     yield pages.PageTable(COLUMNS, [row for label, timeline in rows for row in waits(label, timeline)], lead=OF_WAITS)
 
 
-def events_of(timeline: dict) -> list[TimelineEvent]:
+def events_of(timeline: JsonObject) -> list[TimelineEvent]:
     return [TimelineEvent(*each) for each in timeline["events"]]
 
 
-def names_of(timeline: dict) -> list[str]:
+def names_of(timeline: JsonObject) -> list[str]:
     return timeline.get("lanes") or [f"thread {thread}" for thread in range(timeline["threads"])]
 
 
-def picture(number: int, label: str, timeline: dict, longest: int) -> pages.TaskTimeline:
+def picture(number: int, label: str, timeline: JsonObject, longest: int) -> pages.TaskTimeline:
     tracks, notes = [], []
     for thread in range(timeline["threads"]):
         intervals = list(intervals_of(thread, timeline))
@@ -68,7 +69,7 @@ def picture(number: int, label: str, timeline: dict, longest: int) -> pages.Task
     )
 
 
-def intervals_of(thread: int, timeline: dict) -> Iterator[tuple[int, int, str]]:
+def intervals_of(thread: int, timeline: JsonObject) -> Iterator[tuple[int, int, str]]:
     """Place, ticks and note, one after the other."""
     detours = [(begin, end) for of, begin, end in timeline["detours"] if of == thread]
     names = names_of(timeline)
@@ -98,7 +99,7 @@ def intervals_of(thread: int, timeline: dict) -> Iterator[tuple[int, int, str]]:
     yield from until(timeline["nanoseconds"], IDLE, "no task is left")
 
 
-def waits(label: str, timeline: dict) -> list[tuple[str, ...]]:
+def waits(label: str, timeline: JsonObject) -> list[tuple[str, ...]]:
     """Who waited for whom, the longest first."""
     names = timeline.get("lanes") or [str(thread) for thread in range(timeline["threads"])]
     found: dict[tuple[int, str, int], list[int]] = {}

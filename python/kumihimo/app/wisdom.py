@@ -21,6 +21,7 @@ from kumihimo.processes import mpi
 from kumihimo.run.wisdom_reading import usual_path
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.odd_bytes import to_json
 
 SUBJECT = "applications"
@@ -58,7 +59,7 @@ def threads_of(resources: Resources) -> int:
     return resources.threads or max(1, len(os.sched_getaffinity(0)) // resources.ranks)
 
 
-def key_of(problem: AppProblem, resources: Resources) -> dict:
+def key_of(problem: AppProblem, resources: Resources) -> JsonObject:
     """A file that replaces the size is part of the class of sizes, and no option: its path may be written in several
     ways."""
     files_of = {row["name"] for row in problem.application.options if row.get("replaces_size")}
@@ -84,12 +85,12 @@ def library_of(installation: mpi.Installation | None) -> str | None:
     return f"{installation.family} {installation.version}".strip() + f", {installation.library.resolve()}"
 
 
-def this_machine() -> dict:
+def this_machine() -> JsonObject:
     machine = _plan.this_machine()
     return {"processor": machine.processor, "processors": machine.processors}
 
 
-def extendable(where: Path) -> dict | None:
+def extendable(where: Path) -> JsonObject | None:
     """A file that can be extended; None: there is none. BadInput: it is damaged, of another version or of another
     machine; nothing is written over."""
     try:
@@ -102,7 +103,7 @@ def extendable(where: Path) -> dict | None:
     return file
 
 
-def read(where: Path) -> list[dict]:
+def read(where: Path) -> list[JsonObject]:
     """The choices of a file; none where there is none for this machine or it cannot be read."""
     try:
         file = extendable(where)
@@ -111,7 +112,7 @@ def read(where: Path) -> list[dict]:
     return [choice for choice in (file or {}).get("choices", []) if all(name in choice for name in KEY)]
 
 
-def choice_for(problem: AppProblem, resources: Resources, where: Path | None = None) -> dict | None:
+def choice_for(problem: AppProblem, resources: Resources, where: Path | None = None) -> JsonObject | None:
     """The choice of this case, if it was made for the golden copy that is built, and its variant is built, too."""
     key = key_of(problem, resources)
     for choice in read(where or path()):
@@ -139,7 +140,7 @@ def known_candidates(problem: AppProblem, resources: Resources, where: Path | No
     return list(dict.fromkeys(map(candidate_of, alike)))
 
 
-def is_known(choice: dict, application: ApplicationRow) -> bool:
+def is_known(choice: JsonObject, application: ApplicationRow) -> bool:
     """Whether the application has this variant with these parameters."""
     variant = next((row for row in application.variants if row["name"] == choice.get("variant")), None)
     parameters = choice.get("parameters")
@@ -159,7 +160,7 @@ def check_writable(where: Path | None = None) -> None:
     extendable(where)
 
 
-def keep(choice: dict, where: Path | None = None) -> Path:
+def keep(choice: JsonObject, where: Path | None = None) -> Path:
     """In place of an earlier choice of the same case, also one for another golden copy. It takes a lock, so that
     searches at the same time lose no choice."""
     where = where or path()
@@ -176,5 +177,5 @@ def keep(choice: dict, where: Path | None = None) -> Path:
     return where
 
 
-def candidate_of(choice: dict) -> AppCandidate:
+def candidate_of(choice: JsonObject) -> AppCandidate:
     return AppCandidate(choice["variant"], tuple(sorted(choice["parameters"].items())))

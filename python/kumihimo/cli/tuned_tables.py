@@ -101,9 +101,7 @@ def shared_processors(profile: Collectives) -> list[str]:
 
 def forwarded_lines(profile: Collectives) -> list[str]:
     """Calls that `run` cannot change, if they are worth a line."""
-    reasons = [
-        (why, s) for why, s in forwarded(profile).most_common() if s > LEAST_FORWARDED * profile.collective_seconds
-    ]
+    reasons = [(why, s) for why, s in forwarded(profile).falling() if s > LEAST_FORWARDED * profile.collective_seconds]
     if not reasons:
         return []
     total = sum(seconds for _, seconds in reasons)
@@ -184,7 +182,7 @@ def profile_object(profile: Collectives, plan: TuningPlan, gain: Gain) -> dict:
         ],
         "predicted_gain": {"share": gain.share, "low": gain.low, "high": gain.high},
         "not_tuned": not_tuned(profile, plan),
-        "forwarded_shares": {why: profile.share(seconds) for why, seconds in forwarded(profile).most_common()},
+        "forwarded_shares": {why: profile.share(seconds) for why, seconds in forwarded(profile).falling()},
     }
 
 

@@ -76,7 +76,7 @@ def collectives() -> str:
 
 def _contributors(meaning: _schedule.CollectiveRow) -> str:
     named = {"nobody": "", "root": "the root", "all": "all ranks", "sources": "its neighbours"}
-    return FROM.get(meaning.from_) or named[meaning.from_] + ", combined" * meaning.reduces
+    return FROM.get(meaning.contributors) or named[meaning.contributors] + ", combined" * meaning.reduces
 
 
 def parameters() -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from kumihimo import _collectives, _schedule, _topology
 from kumihimo.text import files
 from kumihimo.text.errors import did_you_mean, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted
 from kumihimo.text.sizes import parse_size
 
@@ -85,6 +86,7 @@ def node_sizes(asked: Ranks) -> list[int]:
         if sum(each) > MOST_RANKS:
             raise wrong_value(f"there can be at most {MOST_RANKS} ranks", f"{sum(each)} on {len(each)} nodes")
         return list(each)
+    assert each is not None and asked.ranks is not None, "one number of ranks a node divides a number of ranks"
     if not 1 <= each <= asked.ranks:
         raise wrong_value(f"the ranks per node must be from 1 to the {counted(asked.ranks, 'rank')}", each)
     whole, rest = divmod(asked.ranks, each)
@@ -106,39 +108,41 @@ def rank_space(asked: Ranks) -> _topology.RankSpace:
     if asked.shape is None or asked.shape == "none":
         return _row(asked)
     if asked.shape.partition(":")[0] == "node":
-        return _node(asked)
+        return _node(asked, asked.shape)
     return _box(asked, _topology.Shape.parse(asked.shape))
 
 
 def _row(asked: Ranks) -> _topology.RankSpace:
-    on_nodes = asked.ranks_per_node != 1
-    if asked.shape == "none" and on_nodes:
+    each = asked.ranks_per_node
+    if asked.shape == "none" and each != 1:
         raise wrong_value("ranks on nodes have a shape", "--shape none and --ranks-per-node", "leave one of them out")
-    if asked.ranks is None and not isinstance(asked.ranks_per_node, tuple):
+    if isinstance(each, tuple):
+        return _topology.RankSpace.of_nodes(node_sizes(asked))
+    if asked.ranks is None:
         raise missing("the shape or the number of ranks", "add --shape 4x3x2, or --ranks 24 for ranks without a shape")
-    if not on_nodes:
+    if each == 1:
         return _topology.RankSpace.row(asked.ranks)
-    if isinstance(asked.ranks_per_node, int) and asked.ranks % asked.ranks_per_node == 0:
-        nodes = _topology.Shape.parse(f"{asked.ranks // asked.ranks_per_node}m")
+    if each is not None and asked.ranks % each == 0:
+        nodes = _topology.Shape.parse(f"{asked.ranks // each}m")
         return _box(asked, nodes) if nodes.places > 1 else _topology.RankSpace.node(asked.ranks)
     return _topology.RankSpace.of_nodes(node_sizes(asked))
 
 
-def _node(asked: Ranks) -> _topology.RankSpace:
-    number = asked.shape.partition(":")[2]
+def _node(asked: Ranks, shape: str) -> _topology.RankSpace:
+    number = shape.partition(":")[2]
     if number and not number.isdecimal():
-        raise wrong_value("a node must be written node:4, with its number of ranks", f"'{asked.shape}'")
-    if isinstance(asked.ranks_per_node, tuple):
-        raise wrong_value(
-            "one node has one number of ranks", f"{len(asked.ranks_per_node)} numbers", "leave --shape out"
-        )
-    ranks = int(number) if number else asked.ranks or (asked.ranks_per_node if asked.ranks_per_node > 1 else None)
+        raise wrong_value("a node must be written node:4, with its number of ranks", f"'{shape}'")
+    each = asked.ranks_per_node
+    if isinstance(each, tuple):
+        raise wrong_value("one node has one number of ranks", f"{len(each)} numbers", "leave --shape out")
+    each = 1 if each is None else each
+    ranks = int(number) if number else asked.ranks or (each if each > 1 else None)
     if ranks is None:
         raise missing("the number of ranks on the node", "write node:4")
-    if not 1 <= ranks <= MOST_RANKS or (asked.ranks or ranks) != ranks or asked.ranks_per_node not in (1, ranks):
-        given = [asked.shape] if number else []
+    if not 1 <= ranks <= MOST_RANKS or (asked.ranks or ranks) != ranks or each not in (1, ranks):
+        given = [shape] if number else []
         given += [] if asked.ranks is None else [counted(asked.ranks, "rank")]
-        given += [] if asked.ranks_per_node == 1 else [f"{counted(asked.ranks_per_node, 'rank')} a node"]
+        given += [] if each == 1 else [f"{counted(each, 'rank')} a node"]
         raise wrong_value(f"the node must have one number of ranks, from 1 to {MOST_RANKS}", ", ".join(given))
     return _topology.RankSpace.node(ranks)
 
@@ -150,7 +154,10 @@ def _box(asked: Ranks, shape: _topology.Shape) -> _topology.RankSpace:
         raise wrong_value(rule, f"{len(each)} numbers")
     if isinstance(each, tuple) and min(each) == max(each):
         return _box(Ranks(str(shape), asked.ranks, each[0]), shape)
-    if isinstance(each, tuple) or (asked.ranks and asked.ranks % each and -(-asked.ranks // each) == shape.places):
+    if isinstance(each, tuple):
+        return _topology.RankSpace.of_nodes(node_sizes(asked))
+    each = 1 if each is None else each
+    if asked.ranks and asked.ranks % each and -(-asked.ranks // each) == shape.places:
         return _topology.RankSpace.of_nodes(node_sizes(asked))
     ranks = shape.places * each
     if asked.ranks is not None and asked.ranks != ranks:
@@ -164,10 +171,10 @@ def _box(asked: Ranks, shape: _topology.Shape) -> _topology.RankSpace:
     return _topology.RankSpace.box(shape, each)
 
 
-def about_nodes(ranks_per_node: int | Sequence[int], space: _topology.RankSpace) -> dict:
+def about_nodes(ranks_per_node: int | Sequence[int] | None, space: _topology.RankSpace) -> JsonObject:
     """As results tell it: `ranks_per_node`, or 0 and `node_sizes` where nodes have unequal numbers of ranks."""
     if not space.node_sizes:
-        return {"ranks_per_node": ranks_per_node if isinstance(ranks_per_node, int) else ranks_per_node[0]}
+        return {"ranks_per_node": ranks_per_node[0] if isinstance(ranks_per_node, Sequence) else ranks_per_node}
     return {"ranks_per_node": 0, "node_sizes": space.node_sizes}
 
 
@@ -190,7 +197,9 @@ def collective(asked: CollectiveArguments, space: _topology.RankSpace) -> _sched
     regular = _with_neighbours(regular, asked.neighbours, space)
     if asked.counts is None:
         return regular
-    return regular.with_counts(listed_counts(asked, space.ranks) if listed else regular.spread_counts(asked.counts))
+    if listed:
+        return regular.with_counts(listed_counts(asked.counts, asked.type, space.ranks))
+    return regular.with_counts(regular.spread_counts(asked.counts))
 
 
 def _with_neighbours(
@@ -228,15 +237,15 @@ def is_listed(counts: str | None) -> bool:
     return counts is not None and counts[:1].isdecimal()
 
 
-def listed_counts(asked: CollectiveArguments, ranks: int) -> list[int]:
+def listed_counts(counts: str, type_: str, ranks: int) -> list[int]:
     """`0,5,1MiB`: elements, or bytes where there is a unit. `1,2/3,4`: a row for each rank, which alltoall has."""
-    rows = asked.counts.split("/")
+    rows = counts.split("/")
     if len(rows) > 1 and [row.count(",") + 1 for row in rows] != [ranks] * ranks:
         rule = (
             f"--counts with slashes must have a row for each of the {ranks} ranks, with {counted(ranks, 'count')} each"
         )
-        raise wrong_value(rule, asked.counts)
-    return [_count(word, asked.type) for row in rows for word in row.split(",")]
+        raise wrong_value(rule, counts)
+    return [_count(word, type_) for row in rows for word in row.split(",")]
 
 
 def _count(word: str, type_: str) -> int:
@@ -271,9 +280,9 @@ def _elements_in(size: int, type_: str) -> int:
     return size // each
 
 
-def about_collective(of: _schedule.Collective) -> dict:
+def about_collective(of: _schedule.Collective) -> JsonObject:
     """The members of results that only some collectives have."""
-    about = {}
+    about: dict[str, object] = {}
     if of.reduces:
         about["operation"] = of.operation
     if of.has_root:
@@ -303,7 +312,7 @@ def of_simulator_alone(given: Iterable[str]) -> list[str]:
     return [name for name in given if name in declared]
 
 
-def parameters_of(text: str) -> dict:
+def parameters_of(text: str) -> JsonObject:
     """A schedule's parameters, written "trees=3 overlap", by name."""
     named = {}
     for word in text.split():
@@ -312,7 +321,7 @@ def parameters_of(text: str) -> dict:
     return named
 
 
-def parameters_text(named: dict) -> str:
+def parameters_text(named: JsonObject) -> str:
     return " ".join(name if value is True else f"{name}={value}" for name, value in named.items())
 
 

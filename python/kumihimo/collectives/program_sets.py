@@ -15,6 +15,7 @@ from kumihimo.collectives.verification import check_ranks
 from kumihimo.network import placement
 from kumihimo.network.placement import Wanted
 from kumihimo.text.errors import BadInput, Failed, KumihimoError, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted
 
 
@@ -25,7 +26,7 @@ class Programs:
     sets: _programs.NamedPrograms
     space: _topology.RankSpace
 
-    def result(self) -> dict:
+    def result(self) -> JsonObject:
         """The members that all results have."""
         return {"programs": self.sets.name, "ranks": self.sets.ranks, "space": str(self.space)}
 

@@ -13,6 +13,7 @@ from kumihimo.collectives.proofs import CollectiveProof, PassedOver, ProofCovera
 from kumihimo.network import placement
 from kumihimo.network.placement import Wanted
 from kumihimo.text.errors import NotApplicable, did_you_mean, missing, not_applicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.sizes import parse_size
 
 MOST_RANKS = 2**20  # a check visits every rank
@@ -40,7 +41,7 @@ class ProofRequest:
     places: tuple[Ranks, ...] = SMALL
     counts: tuple[int | None, ...] = SMALL_COUNTS
     question: CollectiveArguments = field(default_factory=lambda: CollectiveArguments(""))
-    parameters: dict = field(default_factory=dict)
+    parameters: JsonObject = field(default_factory=dict)
     samples: int = 6
     seed: int = 1
     placement: Wanted | None = None  # of the ranks; None: block order
@@ -72,7 +73,7 @@ def request(
     collective: str | None,
     algorithm: str,
     ranks: Ranks | None,
-    parameters: dict,
+    parameters: JsonObject,
     samples: int,
     seed: int,
     placed: Wanted | None,

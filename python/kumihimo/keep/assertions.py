@@ -27,6 +27,7 @@ from kumihimo.keep.judge import ALL, MEDIAN
 from kumihimo.text import files
 from kumihimo.text.documents import read_toml
 from kumihimo.text.errors import BadInput, did_you_mean, errors_at, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 SECONDS, RATE, SHARE, WAITING, MPI, RATIO = "seconds", "rate", "share", "waiting", "mpi", "ratio"
 QUANTITIES = (SECONDS, RATE, SHARE, WAITING, MPI, RATIO)
@@ -209,7 +210,7 @@ def read(path: Path) -> AssertFile:
     return AssertFile(found, {key: path.parent / value for key, value in references.items()})
 
 
-def tables_of(text: str, path: Path) -> dict:
+def tables_of(text: str, path: Path) -> JsonObject:
     try:
         return read_toml(text)
     except ValueError as error:
@@ -265,7 +266,7 @@ def of_subject(subject: str, content: object, place: FilePlaces) -> Iterator[Per
         yield from of_table(keys, inside, place)
 
 
-def table(content: object, where: str) -> dict:
+def table(content: object, where: str) -> JsonObject:
     if not isinstance(content, dict):
         raise wrong_value(f"{where} must be a table", f"{content!r}")
     return content

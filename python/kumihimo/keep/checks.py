@@ -31,6 +31,7 @@ from kumihimo.keep.assertions import (
 from kumihimo.keep.judge import CANNOT_TELL, MISSED, Estimate
 from kumihimo.keep.observed import ObservedRow
 from kumihimo.text.errors import BadInput, did_you_mean, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted, seconds_text, share_text
 
 UNREADABLE = "unreadable"
@@ -68,7 +69,7 @@ class AssertVerdict:
     def place(self) -> str:
         return f"{self.file}:{self.line}" if self.file else ""
 
-    def as_object(self) -> dict:
+    def as_object(self) -> JsonObject:
         ratio = self.ratio
         if ratio is not None and not all(map(isfinite, (ratio.value, ratio.low, ratio.high))):
             ratio = None

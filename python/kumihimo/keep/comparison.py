@@ -11,6 +11,7 @@ from kumihimo.keep.checks import AssertVerdict
 from kumihimo.keep.judge import CANNOT_TELL, MET, MISSED, Estimate
 from kumihimo.keep.observed import ObservedRow
 from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 
 SLOWER, FASTER, SAME, UNKNOWN = "slower", "faster", "same", "cannot tell"
 LEAST = 0.02  # a smaller change is none
@@ -37,7 +38,7 @@ class ComparedFigure:
         within = self.times.low >= 1 / (1 + self.least) and self.times.high <= 1 + self.least
         return SAME if within else UNKNOWN
 
-    def as_object(self) -> dict:
+    def as_object(self) -> JsonObject:
         return {
             "key": self.key,
             "figure": self.figure,

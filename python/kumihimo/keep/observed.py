@@ -13,6 +13,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from kumihimo.keep.assertions import (
     BOUND,
@@ -32,6 +33,7 @@ from kumihimo.keep.judge import MEDIAN, Estimate, RunValues, estimate
 from kumihimo.text import files
 from kumihimo.text.documents import read_json
 from kumihimo.text.errors import BadInput, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.sizes import with_unit
 
 # Figures, the first of which that a result has is the one that counts. Less of seconds is better, more of the others.
@@ -99,7 +101,7 @@ class ObservedRow:
         return ": ".join(filter(None, (self.group, f"{of}{self.name}")))
 
 
-def read(path: Path) -> dict:
+def read(path: Path) -> JsonObject:
     """The object in a file."""
     try:
         found = read_json(files.read_text(path, "JSON that --json of a command wrote"))
@@ -180,9 +182,8 @@ def rows_of_recordings(runs: Sequence[Mapping]) -> list[ObservedRow]:
                 of = row(subject, name, calls[0])
                 spent, number = (sum(call[key] for call in calls) for key in ("seconds", "calls"))
                 add(of, SECONDS, RunValues.of(spent / number) if number else None)
-                known = [(waiting_of(call), call) for call in calls]
-                known = [(waiting, call) for waiting, call in known if waiting is not None]
-                add(of, WAITING, share(sum(w for w, _ in known), sum(time_of(call) for _, call in known)))
+                known = [(w, time_of(call)) for call in calls if (w := waiting_of(call)) is not None]
+                add(of, WAITING, share(sum(w for w, _ in known), sum(seconds for _, seconds in known)))
     return list(rows.values())
 
 
@@ -201,9 +202,9 @@ def waiting_of(call: Mapping) -> float | None:
     return call.get("waiting_seconds")
 
 
-def regions_once(regions: Iterable[Mapping]) -> list[dict]:
+def regions_once(regions: Iterable[Mapping]) -> list[JsonObject]:
     """A region with several texts of asserts is one region."""
-    found: dict[str, dict] = {}
+    found: dict[str, JsonObject] = {}
     for each in regions:
         known = found.setdefault(
             each["name"], {**each, **dict.fromkeys(("seconds", "mpi_seconds", "waiting_seconds"), 0.0)}
@@ -252,7 +253,7 @@ def with_plain_rows(found: Mapping) -> Mapping:
     return found
 
 
-def rows_of_states(results: Sequence[Mapping]) -> Iterator[dict]:
+def rows_of_states(results: Sequence[Mapping]) -> Iterator[JsonObject]:
     """Rows of bench checkpoint: the times by size of a rank's state."""
     for row in results:
         for point in row["points"]:
@@ -263,7 +264,7 @@ def rows_of_states(results: Sequence[Mapping]) -> Iterator[dict]:
                 yield {"operation": word, **shared, "seconds": seconds}
 
 
-def rows_of_loops(compilers: Sequence[Mapping]) -> Iterator[dict]:
+def rows_of_loops(compilers: Sequence[Mapping]) -> Iterator[JsonObject]:
     """Rows of bench vectorisation: the forms of each loop, by size and compiler."""
     for each in compilers:
         for loop in each["loops"]:
@@ -329,10 +330,10 @@ def figures_of(value: Mapping) -> dict[str, ObservedFigure]:
             return {name: ObservedFigure([run_of({**number, name: number["median"]}, name)], name == "seconds")}
         if isinstance(number, (int, float)) and not isinstance(number, bool) and number > 0:
             lower = name == "seconds"
-            of_runs = next((value[key] for key in SAMPLES if name == "seconds" and value.get(key)), [])
+            of_runs: list[Any] = next((value[key] for key in SAMPLES if name == "seconds" and value.get(key)), [])
             within = value.get(WITHIN) or [None] * len(of_runs)
             runs = [
-                RunValues.of(time(each), tuple(map(time, ends)) if ends else None)
+                RunValues.of(time(each), (time(ends[0]), time(ends[1])) if ends else None)
                 for each, ends in zip(of_runs, within)
             ]
             return {name: ObservedFigure(runs or [run_of(value, name)], lower)}
@@ -348,7 +349,7 @@ def unit_of(figure: str) -> float:
     return 1e9 if figure.endswith("gflops") else 1.0
 
 
-def time(value: object) -> float:
+def time(value: Any) -> float:
     """ValueError or TypeError: it is none."""
     found = float(value)
     if not 0 < found < math.inf:
@@ -360,9 +361,9 @@ def run_of(value: Mapping, name: str) -> RunValues:
     """A single run, with the interval that it states."""
     number = time(value[name])
     for low, high in INTERVALS:
-        ends = (value.get(low), value.get(high))
-        if all(isinstance(end, (int, float)) for end in ends) and ends[0] <= number <= ends[1]:
-            return RunValues.of(number, (float(ends[0]), float(ends[1])))
+        first, last = value.get(low), value.get(high)
+        if isinstance(first, (int, float)) and isinstance(last, (int, float)) and first <= number <= last:
+            return RunValues.of(number, (float(first), float(last)))
     return RunValues.of(number)
 
 

@@ -4,12 +4,14 @@ fastest candidate so far, with another value of one parameter: the model finds t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from math import inf, log
 from random import Random
+from typing import Any
 
 from kumihimo.kernel.candidates import CandidateFamily, KernelCandidate, space
 from kumihimo.text.errors import failed
+from kumihimo.text.json_types import JsonObject
 
 WORST = 1e3  # times the slowest candidate: what a refused one counts as
 START = 8  # proposals before the first neighbour
@@ -29,13 +31,14 @@ def proposals(
     study = optuna.create_study(sampler=sampler)
     left = dict.fromkeys(space(families))
     drawn = Random(seed)
-    slowest, fastest = 1e-12, (inf, None)
+    slowest, least = 1e-12, inf
+    fastest: KernelCandidate | None = None
     starts = [next(family.candidates()) for family in families]
     made = 0
     while left:
         if starts:
             study.enqueue_trial(as_trial(starts.pop(0), families))
-        near = [each for each in neighbours(fastest[1], families) if each in left]
+        near = [each for each in neighbours(fastest, families) if each in left]
         if made >= START and made % MODEL and near:
             study.enqueue_trial(as_trial(drawn.choice(near), families))
         trial, candidate = ask(study, families, left, drawn)
@@ -45,11 +48,13 @@ def proposals(
         made += 1
         if cost[0] < inf:
             slowest = max(slowest, cost[0])
-            fastest = min(fastest, (cost[0], candidate), key=lambda pair: pair[0])
+            if cost[0] < least:
+                least, fastest = cost[0], candidate
         study.tell(trial, log(max(cost[0], 1e-15)) if cost[0] < inf else log(slowest * WORST))
 
 
-def library() -> object:
+def library() -> Any:
+    """The module optuna."""
     import warnings
 
     try:
@@ -63,8 +68,8 @@ def library() -> object:
 
 
 def ask(
-    study: object, families: Sequence[CandidateFamily], left: dict, drawn: Random
-) -> tuple[object, KernelCandidate]:
+    study: Any, families: Sequence[CandidateFamily], left: Collection[KernelCandidate], drawn: Random
+) -> tuple[Any, KernelCandidate]:
     """One that is left: where the model repeats itself, a random one, of which it learns."""
     for _ in range(STALE):
         trial = study.ask()
@@ -98,7 +103,7 @@ def failed_state() -> object:
     return TrialState.FAIL
 
 
-def suggested(trial: object, families: Sequence[CandidateFamily]) -> KernelCandidate:
+def suggested(trial: Any, families: Sequence[CandidateFamily]) -> KernelCandidate:
     """Values are proposed by their places: numbers have an order, which the model uses."""
     name = trial.suggest_categorical("variant", [family.variant for family in families])
     family = next(family for family in families if family.variant == name)
@@ -109,7 +114,7 @@ def suggested(trial: object, families: Sequence[CandidateFamily]) -> KernelCandi
     return KernelCandidate(name, tuple(values))
 
 
-def as_trial(candidate: KernelCandidate, families: Sequence[CandidateFamily]) -> dict:
+def as_trial(candidate: KernelCandidate, families: Sequence[CandidateFamily]) -> JsonObject:
     family = next(family for family in families if family.variant == candidate.variant)
     chosen = candidate.parameters
     places = {

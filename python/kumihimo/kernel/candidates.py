@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kumihimo.text.json_types import JsonObject
+
 
 @dataclass(frozen=True)
 class KernelCandidate:
@@ -13,7 +15,7 @@ class KernelCandidate:
     values: tuple[tuple[str, object], ...] = ()
 
     @property
-    def parameters(self) -> dict:
+    def parameters(self) -> JsonObject:
         return dict(self.values)
 
 

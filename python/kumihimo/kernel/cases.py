@@ -5,18 +5,23 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from random import Random
+from typing import Any, cast
 
 from kumihimo.kernel.compare import view_of
 
 RANDOM = "random"
 ZERO = 1e-30  # up to here a number of an output counts as not set
-SCALES = {"zeros": 0.0, "huge": {"d": 1e145, "f": 1e15}, "tiny": {"d": 1e-145, "f": 1e-15}}
+SCALES = {  # by kind of case, and by format of the number
+    "zeros": {"d": 0.0, "f": 0.0},
+    "huge": {"d": 1e145, "f": 1e15},
+    "tiny": {"d": 1e-145, "f": 1e-15},
+}
 
 
 def arguments(inputs: Callable[[int, int], tuple], size: int, seed: int, kind: str) -> list:
     made = inputs(size, seed)
-    made = list(made) if isinstance(made, (tuple, list)) else [made]
-    return made if kind == RANDOM else [edge_of(value, kind) for value in made]
+    values = list(made) if isinstance(made, (tuple, list)) else [made]
+    return values if kind == RANDOM else [edge_of(value, kind) for value in values]
 
 
 def filled(output: object, seed: int) -> object:
@@ -34,26 +39,27 @@ def filled(output: object, seed: int) -> object:
     return changed
 
 
-def cells_of(array: object, formats: str) -> memoryview | None:
+def cells_of(array: object, formats: str) -> memoryview[Any] | None:
     """The elements of an array in the order of C; None if it is none of these formats, or cannot be written."""
-    view = view_of(array)
+    view: memoryview[Any] | None = view_of(array)
     if view is None or not view.c_contiguous or view.readonly or not view.nbytes or view.format not in {*formats}:
         return None
-    return view.cast("B").cast(view.format)
+    plain: Any = view.cast("B")  # whose types know no format that is not written out
+    return cast("memoryview[Any]", plain.cast(view.format))
 
 
 def edge_of(value: object, kind: str) -> object:
     """Floats all zero, huge or tiny; other values stay, as they may be indices."""
     scale = SCALES[kind]
     if isinstance(value, float):
-        return value * (scale if kind == "zeros" else scale["d"])
+        return value * scale["d"]
     if isinstance(value, list) and value and all(isinstance(each, float) for each in value):
         return [edge_of(each, kind) for each in value]
     changed = copy.deepcopy(value)
     numbers = cells_of(changed, "df")
     if numbers is None:
         return value
-    factor = scale if kind == "zeros" else scale[numbers.format]
+    factor = scale[numbers.format]
     for place, number in enumerate(numbers):
         numbers[place] = number * factor
     return changed

@@ -9,6 +9,7 @@ from pathlib import Path
 from kumihimo.kernel import identity
 from kumihimo.text.documents import read_json
 from kumihimo.text.errors import KumihimoError, failed
+from kumihimo.text.json_types import JsonObject
 
 VERSION = 1
 GOLDEN = "golden"
@@ -34,7 +35,7 @@ def objects() -> Path:
     return folder() / "objects"
 
 
-def read(kernel: str) -> list[dict]:
+def read(kernel: str) -> list[JsonObject]:
     """All choices of the file; none where there is no file or a damaged one: the golden copy needs no wisdom."""
     damage = (OSError, ValueError, KeyError, TypeError, AttributeError)
     with contextlib.suppress(KumihimoError, *damage):
@@ -44,13 +45,13 @@ def read(kernel: str) -> list[dict]:
     return []
 
 
-def fitting(choices: list[dict], golden: str, compiler: str, language: str) -> list[dict]:
+def fitting(choices: list[JsonObject], golden: str, compiler: str, language: str) -> list[JsonObject]:
     """Choices of this machine, compiler and golden copy, without damaged ones."""
     key = key_of(golden, compiler, language)
     return [each for each in choices if all(each.get(n) == value for n, value in key.items()) and is_whole(each)]
 
 
-def is_whole(choice: dict) -> bool:
+def is_whole(choice: JsonObject) -> bool:
     """Whether each field has its type, and the object is the name of a file beside the wisdom."""
     sizes = [choice.get(name, 1) for name in ("from_size", "to_size", "multiple")]
     if any(type(size) is not int or size < 0 for size in sizes) or sizes[2] < 1:
@@ -63,12 +64,12 @@ def is_whole(choice: dict) -> bool:
     return isinstance(kept, str) and "\0" not in kept and kept == Path(kept).name
 
 
-def key_of(golden: str, compiler: str, language: str, machine: dict | None = None) -> dict:
+def key_of(golden: str, compiler: str, language: str, machine: JsonObject | None = None) -> JsonObject:
     machine = machine or identity.this_machine()
     return {"golden": golden, "language": language, "compiler": compiler, "machine": machine}
 
 
-def is_for(choice: dict, size: int) -> bool:
+def is_for(choice: JsonObject, size: int) -> bool:
     """Whether a call of this size is in the range of the choice and has the properties that the hint promised."""
     if not choice.get("from_size", 0) <= size <= choice.get("to_size", size):
         return False

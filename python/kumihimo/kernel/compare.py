@@ -13,6 +13,7 @@ import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from kumihimo.text.errors import wrong_value
 
@@ -42,7 +43,7 @@ class Bound:
         return 2 * self.gamma(unit) * magnitude + self.operations * SMALLEST.get(unit, 5e-324)
 
 
-def view_of(value: object) -> memoryview | None:
+def view_of(value: Any) -> memoryview | None:
     """View of an array of numbers; None: the value is no such array."""
     if isinstance(value, (str, bytes)):
         return None
@@ -64,8 +65,8 @@ def difference(
         if view.tobytes() == theirs.tobytes():
             return ""
         unit = UNIT_OF_FORMAT.get(theirs.format, 0.0)
-        mine, right = flat(view), flat(theirs)
-        sizes = flat(view_of(magnitude)) if bound and view_of(magnitude) is not None else magnitude
+        mine, right, size = flat(view), flat(theirs), view_of(magnitude)
+        sizes = flat(size) if bound and size is not None else magnitude
         for place, (a, b) in enumerate(zip(mine, right)):
             m = sizes[place] if isinstance(sizes, list) else sizes
             if said := of_numbers(a, b, m, bound, unit, f"{name}[{place}]"):
@@ -106,7 +107,7 @@ def is_bool(value: object) -> bool:
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
 
 
-def of_numbers(ours: object, golden: object, magnitude: object, bound: Bound | None, unit: float, name: str) -> str:
+def of_numbers(ours: Any, golden: Any, magnitude: Any, bound: Bound | None, unit: float, name: str) -> str:
     if is_integer(ours) and is_integer(golden):  # exact
         is_same = int(ours) == int(golden) and is_bool(ours) == is_bool(golden)
         return "" if is_same else said_of(ours, golden, name)
@@ -158,4 +159,4 @@ def elements(nested: list) -> Iterator:
 
 
 def shape_text(view: memoryview) -> str:
-    return f"shape {'x'.join(map(str, view.shape))} of {view.format}"
+    return f"shape {'x'.join(map(str, view.shape or ()))} of {view.format}"

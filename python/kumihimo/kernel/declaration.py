@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
+from typing import Any
 
 from kumihimo.kernel import choices, hints, identity, loops
 from kumihimo.kernel.variants import (
@@ -16,7 +17,8 @@ from kumihimo.kernel.variants import (
     PythonVariant,
     SourceVariant,
 )
-from kumihimo.text.errors import KumihimoError, wrong_value
+from kumihimo.text.errors import KumihimoError, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 TUNING = "KUMIHIMO_KERNEL_TUNING"  # descriptors of two pipes: the program is under `kumihimo tune kernel`
 EDGES = ("zeros", "huge", "tiny")
@@ -25,7 +27,7 @@ declared: dict[str, Kernel] = {}
 serve: Callable[[dict[str, Kernel]], None] | None = None  # serving.py's, in a program under `kumihimo tune kernel`
 
 
-def kernel(golden: Callable | None = None, **options: object) -> Kernel | Callable[[Callable], Kernel]:
+def kernel(golden: Callable | None = None, **options: Any) -> Kernel | Callable[[Callable], Kernel]:
     """A decorator: @kernel, or @kernel(...) with the options of Kernel."""
     if golden is not None:
         return Kernel(golden, **options)
@@ -73,13 +75,13 @@ class Kernel:
             raise wrong_value(f"precision must be {' or '.join(PRECISIONS)}", f"'{precision}'")
         if (operations is None) != (magnitude is None):
             raise wrong_value("an error bound needs both operations and magnitude", f"one of them for {self.name}")
-        self.size = size or first_length
+        self.size: Callable[..., int] = size or first_length
         self.inputs, self.hints, self.sizes = inputs, hints.parse(hint), tuple(sizes)
         self.hint = hint
         self.outputs, self.edges, self.precision = tuple(outputs), tuple(edges), PRECISIONS[precision]
         self.operations, self.magnitude = operations, magnitude
         self.variants: dict[str, KernelVariant] = {}
-        self._plan: list[tuple[dict, Callable]] | None = None
+        self._plan: list[tuple[JsonObject, Callable]] | None = None
         functools.update_wrapper(self, golden)
         if TUNING in os.environ:
             identity.remember(golden)
@@ -94,6 +96,12 @@ class Kernel:
                 if choices.is_for(choice, size):
                     return run(*arguments)
         return self.golden(*arguments, **named)
+
+    @property
+    def known_inputs(self) -> Callable[[int, int], tuple]:
+        if self.inputs is None:
+            raise missing(f"the inputs of the kernel {self.name}", "declare inputs=")
+        return self.inputs
 
     def variant(self, function: Callable | None = None, *, name: str = "", **parameters: Iterable) -> Callable:
         """A function with the golden copy's arguments, and one named argument for each parameter: a decorator
@@ -156,7 +164,7 @@ class Kernel:
         parts = [identity.source_of(each) for each in (self.golden, self.operations, self.magnitude) if each]
         return identity.hash_of_text("\n".join([*parts, str(self.precision)]))
 
-    def _read_plan(self) -> list[tuple[dict, Callable]]:
+    def _read_plan(self) -> list[tuple[JsonObject, Callable]]:
         if serve and TUNING in os.environ:
             serve(declared)
         found = choices.read(self.name)
@@ -169,9 +177,9 @@ class Kernel:
                 plan.append((choice, run))
         return plan
 
-    def _chosen(self, choice: dict) -> Callable | None:
+    def _chosen(self, choice: JsonObject) -> Callable | None:
         """None where the variant is gone, was edited, or cannot be loaded: then the golden copy runs."""
-        variant = self.variants.get(choice.get("variant"))
+        variant = self.variants.get(choice.get("variant", ""))
         try:
             values = dict(choice.get("parameters", {}))
             if variant is None or not variant.has(values) or variant.hash(values) != choice.get("source"):
@@ -184,7 +192,7 @@ class Kernel:
             return None
 
 
-def first_length(first: object, *others: object) -> int:
+def first_length(first: Sized, *others: object) -> int:
     return len(first)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import lcm
 
 from kumihimo.text.errors import did_you_mean, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 TRANSFORMATIONS = ("unroll", "align", "simd")
 MOST_TRIPS = 2**62
@@ -55,7 +56,7 @@ class KernelHints:
             size = size * 2 if self.power_of_two else size + self.multiple
         return found
 
-    def conditions(self) -> dict:
+    def conditions(self) -> JsonObject:
         """Conditions of a choice in a wisdom file: a call without them runs the golden copy."""
         given = {"multiple": self.multiple if self.multiple > 1 else None, "odd": self.odd or None}
         given["power_of_two"] = self.power_of_two
@@ -64,7 +65,7 @@ class KernelHints:
 
 def parse(text: str) -> KernelHints:
     without_separators = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
-    found: dict = {"multiple": 1, "transformations": (), "fixed": {}}
+    found: JsonObject = {"multiple": 1, "transformations": (), "fixed": {}}
     for clause in re.split(r"[,;]|\band\b", without_separators):
         words = " ".join(clause.lower().split())
         if words:
@@ -75,7 +76,7 @@ def parse(text: str) -> KernelHints:
     return hints
 
 
-def read(words: str, found: dict) -> None:
+def read(words: str, found: JsonObject) -> None:
     if words in ("precious", "odd", "tune"):
         found[words] = True
     elif words == "even":

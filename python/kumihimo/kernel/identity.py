@@ -9,6 +9,10 @@ import platform
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from kumihimo.text.json_types import JsonObject
 
 PLAIN = (int, float, complex, str, bytes, tuple)
 texts: dict[str, str] = {}  # of files as they were when a program under tuning imported them
@@ -56,7 +60,7 @@ def source_of(function: Callable, seen: list | None = None) -> str:
         return f"{owner}.{getattr(inner, '__qualname__', type(inner).__qualname__)} {version_of(owner)}"
     try:
         text = texts.get(code.co_filename) or "".join(inspect.findsource(inner)[0])
-        (node,) = definitions(text).get((code.co_name, code.co_firstlineno), ())
+        (node,) = definitions(text).get((code.co_name, code.co_firstlineno), [])
     except (OSError, TypeError, SyntaxError, ValueError, RecursionError, IndexError):
         return of_code(code) + of_used(inner, seen)  # no source, or several lambdas in a line
     if hasattr(node, "decorator_list"):
@@ -71,7 +75,7 @@ def of_used(function: Callable, seen: list) -> str:
     for name, value in [*of_closure(function), *of_file(function)]:
         if isinstance(value, PLAIN):
             text += f"\n{name} = {of_value(value)}"
-        elif hasattr(value, "__code__") and value not in seen:
+        elif callable(value) and hasattr(value, "__code__") and value not in seen:
             text += f"\n{name} = {source_of(value, seen)}"
     return text
 
@@ -98,12 +102,12 @@ def of_file(function: Callable) -> Iterator[tuple[str, object]]:
             yield name, value
 
 
-def names_in(code: object) -> set[str]:
-    inner = [names_in(each) for each in code.co_consts if hasattr(each, "co_code")]
+def names_in(code: CodeType) -> set[str]:
+    inner = [names_in(each) for each in code.co_consts if isinstance(each, CodeType)]
     return {*code.co_names}.union(*inner)
 
 
-def of_value(value: object) -> str:
+def of_value(value: Any) -> str:
     """Identity of a bound argument or a field: its bytes or its text, without addresses of this process."""
     if callable(value) and not isinstance(value, type):
         return source_of(value)
@@ -138,12 +142,12 @@ def definitions(text: str) -> dict[tuple[str, int], list]:
     return found
 
 
-def of_code(code: object) -> str:
+def of_code(code: CodeType) -> str:
     return f"{code.co_code.hex()} {code.co_names} {[of_constant(each) for each in code.co_consts]}"
 
 
 def of_constant(value: object) -> str:
-    if hasattr(value, "co_code"):
+    if isinstance(value, CodeType):
         return of_code(value)
     return repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)
 
@@ -164,7 +168,7 @@ def version_of(module: str) -> str:
 
 
 @functools.cache
-def this_machine() -> dict:
+def this_machine() -> JsonObject:
     """Processor, number of processors and instruction sets, by the rules of kumihimo/kernel/machine.hpp."""
     from kumihimo import _base  # asked for only where there is wisdom: other programs load no native module
 

@@ -15,6 +15,7 @@ from kumihimo.kernel.session import Session
 from kumihimo.kernel.tuning import PRECIOUS, KernelTuning, Step, sizes_of
 from kumihimo.processes.interrupts import ignoring_signals
 from kumihimo.text.errors import Failed, KumihimoError, did_you_mean, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.launches import BudgetClock
 
 SUFFIX = ".py"
@@ -24,9 +25,9 @@ SUFFIX = ".py"
 class TunedKernels:
     """Outcome of all kernels; grows while they are tuned, so that Ctrl-C leaves what there is."""
 
-    decisions: list[dict] = field(default_factory=list)
-    left: list[dict] = field(default_factory=list)
-    choices: list[dict] = field(default_factory=list)
+    decisions: list[JsonObject] = field(default_factory=list)
+    left: list[JsonObject] = field(default_factory=list)
+    choices: list[JsonObject] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)  # kernels that a failure left untuned
     not_kept: list[str] = field(default_factory=list)  # kernels whose choices could not be written, and why
@@ -44,7 +45,7 @@ def of_file(word: str) -> tuple[str, list[str]]:
     return path, [name for name in names.split(",") if name]
 
 
-def chosen(kernels: Sequence[dict], names: Sequence[str]) -> list[dict]:
+def chosen(kernels: Sequence[JsonObject], names: Sequence[str]) -> list[JsonObject]:
     """The kernels of these names, or all."""
     known = [kernel["name"] for kernel in kernels]
     if not known:
@@ -60,7 +61,7 @@ def chosen(kernels: Sequence[dict], names: Sequence[str]) -> list[dict]:
     return [kernel for kernel in kernels if not names or kernel["name"] in names]
 
 
-def steps(session: Session, names: Sequence[str], sizes: Sequence[int]) -> tuple[dict, list[dict], int]:
+def steps(session: Session, names: Sequence[str], sizes: Sequence[int]) -> tuple[JsonObject, list[JsonObject], int]:
     """The program's list of kernels, the wanted ones, and the number of their sizes. Raises errors of hints and of
     existing wisdom before any measurement.
     """
@@ -73,12 +74,12 @@ def steps(session: Session, names: Sequence[str], sizes: Sequence[int]) -> tuple
 
 def tune(
     session: Session,
-    listing: dict,
-    wanted: Sequence[dict],
+    listing: JsonObject,
+    wanted: Sequence[JsonObject],
     sizes: Sequence[int],
     strategy: str,
     clock: BudgetClock,
-    made: Callable[[], dict],
+    made: Callable[[], JsonObject],
     step: Step,
     found: TunedKernels,
 ) -> None:
@@ -95,7 +96,7 @@ def tune(
             tune_one(tuning, listing, sizes, strategy, clock, seconds, made, step, found)
 
 
-def why_not(kernel: dict) -> str:
+def why_not(kernel: JsonObject) -> str:
     if not kernel["variants"]:
         return "it has no variants"
     return "" if kernel["inputs"] else "it has no inputs or size: give both"
@@ -106,7 +107,7 @@ def tune_one(tuning, listing, sizes, strategy, clock, seconds, made, step, found
     wanted = sizes_of(kernel, tuning.hints, sizes)
     search.strategy_for(strategy, 1)
     end = clock.left - seconds
-    mine: list[dict] = []
+    mine: list[JsonObject] = []
     try:
         for decision in tuning.decisions(wanted, strategy, lambda: clock.left - end, step):
             mine.append(decision)
@@ -130,7 +131,7 @@ def tune_one(tuning, listing, sizes, strategy, clock, seconds, made, step, found
         found.left.append({"kernel": kernel["name"], "sizes": left, "reason": "no time"})
 
 
-def is_wrong(tuning: KernelTuning, decision: dict) -> bool:
+def is_wrong(tuning: KernelTuning, decision: JsonObject) -> bool:
     """Whether the chosen candidate was found to be wrong later, at another size."""
     chosen = decision["chosen"]
     return bool(tuning.faults.get(KernelCandidate(chosen["variant"], tuple(chosen["parameters"].items()))))

@@ -10,6 +10,7 @@ from statistics import median
 
 from kumihimo import _measure
 from kumihimo.kernel.candidates import KernelCandidate
+from kumihimo.text.json_types import JsonObject
 
 FAR_SLOWER = 1.5
 ROUNDS_BEFORE_DROPPING = 3
@@ -123,7 +124,7 @@ def drop(runners: Sequence[Runner]) -> None:
             runner.dropped = f"{low / fastest:.1f} times as slow as the fastest after {len(runner.samples)} rounds"
 
 
-def row_of(runner: Runner, golden: Runner) -> dict:
+def row_of(runner: Runner, golden: Runner) -> JsonObject:
     """Measurements of one candidate, alone and beside the golden copy."""
     row: dict[str, object] = {"variant": runner.candidate.variant, "parameters": runner.candidate.parameters}
     if runner.refused:

@@ -25,7 +25,9 @@ from kumihimo.kernel import cases, choices, identity
 from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, Overflowed, difference, shown, view_of
 from kumihimo.kernel.declaration import TUNING, Kernel
 from kumihimo.kernel.guards import GuardedArrays, WroteOutside, guarding
+from kumihimo.kernel.variants import LoopVariant, SourceVariant
 from kumihimo.text.errors import BadInput, Failed, KumihimoError
+from kumihimo.text.json_types import JsonObject
 
 MOST_KEPT = 2**20  # trips of golden results
 NOTHING = "nothing can be compared: the golden copy returns None and has no outputs; return a result or declare outputs"
@@ -73,14 +75,14 @@ class KernelServer:
         self.golden_results: dict[tuple, tuple] = {}
         self.prepared: tuple[tuple, list] | None = None
 
-    def answer(self, asked: dict) -> dict:
+    def answer(self, asked: JsonObject) -> JsonObject:
         if asked["do"] == "list":
             return self.listing()
         kernel = self.kernels[asked["kernel"]]
         values = asked.get("parameters", {})
         try:
-            if asked["do"] == "source":
-                variant = kernel.variants[asked["variant"]]
+            variant = kernel.variants.get(asked.get("variant", ""))
+            if asked["do"] == "source" and isinstance(variant, SourceVariant):
                 return {"text": variant.generate(**values), "hash": variant.hash(values)}
             if asked["do"] == "check":
                 return self.check(kernel, asked)
@@ -92,14 +94,14 @@ class KernelServer:
         except Exception as error:
             return {"refused": f"raises {raised(error)}"}
 
-    def listing(self) -> dict:
+    def listing(self) -> JsonObject:
         return {
             "kernels": [described(kernel) for kernel in self.kernels.values()],
             "machine": identity.this_machine(),
             "language": "python",
         }
 
-    def function(self, kernel: Kernel, asked: dict) -> Callable:
+    def function(self, kernel: Kernel, asked: JsonObject) -> Callable:
         if asked["variant"] == choices.GOLDEN:
             return kernel.golden
         try:
@@ -107,7 +109,7 @@ class KernelServer:
         except Failed as error:
             raise Unavailable(str(error)) from None
 
-    def check(self, kernel: Kernel, asked: dict) -> dict:
+    def check(self, kernel: Kernel, asked: JsonObject) -> JsonObject:
         size, seed, kind = asked["size"], asked["seed"], asked["input"]
         made = self.golden_of(kernel, size, seed, kind)
         if made[0]:
@@ -163,7 +165,7 @@ class KernelServer:
 
     def made(self, kernel: Kernel, size: int, seed: int, kind: str) -> tuple:
         try:
-            given = cases.arguments(kernel.inputs, size, seed, kind)
+            given = cases.arguments(kernel.known_inputs, size, seed, kind)
         except Exception as error:
             return ({"skipped": f"inputs({size}, {seed}) raises {raised(error)}"},)
         if said := fault_of_size(kernel, given, size, seed):
@@ -192,11 +194,11 @@ class KernelServer:
                 return ({"misdeclared": said},)
         return {}, given, result, after, magnitude, magnitude_after
 
-    def time(self, kernel: Kernel, asked: dict) -> dict:
+    def time(self, kernel: Kernel, asked: JsonObject) -> JsonObject:
         size = asked["size"]
         key = kernel.name, size
         if self.prepared is None or self.prepared[0] != key:
-            self.prepared = key, cases.arguments(kernel.inputs, size, 0, cases.RANDOM)
+            self.prepared = key, cases.arguments(kernel.known_inputs, size, 0, cases.RANDOM)
             if said := fault_of_size(kernel, self.prepared[1], size, 0):
                 return {"misdeclared": said}
         given = self.prepared[1]
@@ -216,14 +218,13 @@ class KernelServer:
         return {"seconds": spent * 1e-9 / times}
 
 
-def described(kernel: Kernel) -> dict:
+def described(kernel: Kernel) -> JsonObject:
     variants = []
     for each in kernel.variants.values():
         row = {"name": each.name, "kind": each.kind, "parameters": {n: list(v) for n, v in each.parameters.items()}}
         row["hash"] = each.listed_hash()
-        if each.kind == "loop":
-            loop = each.loop
-            row["loop"] = {**vars(loop), "sums": list(loop.sums)}
+        if isinstance(each, LoopVariant):
+            row["loop"] = {**vars(each.loop), "sums": list(each.loop.sums)}
         variants.append(row)
     return {
         "name": kernel.name,

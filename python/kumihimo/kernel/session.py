@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from kumihimo.kernel.declaration import TUNING
 from kumihimo.text.errors import BadInput, Failed, failed
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import seconds_text
 
 START_SECONDS = 300.0  # for a program to call its first kernel
@@ -43,7 +44,7 @@ class Session:
     def __init__(self, command: Sequence[str], start_seconds: float = START_SECONDS) -> None:
         self.command, self.start_seconds = list(command), start_seconds
         self.process: subprocess.Popen | None = None
-        self.hashes: dict | None = None  # of the first listing
+        self.hashes: JsonObject | None = None  # of the first listing
         self.starts = 0
 
     def __enter__(self) -> Session:
@@ -52,7 +53,7 @@ class Session:
     def __exit__(self, *of_error: object) -> None:
         self.close()
 
-    def listing(self) -> dict:
+    def listing(self) -> JsonObject:
         """The kernels of the program. Failed: it does not start, or ends before it calls one."""
         self.close()
         try:
@@ -66,13 +67,13 @@ class Session:
             advice = NO_KERNEL if not said else ""
             raise failed(f"the program {self.command[-1]} {error} before it called a kernel", said, advice) from None
 
-    def ask(self, request: dict, seconds: float) -> dict:
+    def ask(self, request: JsonObject, seconds: float) -> JsonObject:
         """The answer. Ended: the process ended, or did not answer within `seconds`, and is gone."""
         if self.process is None:
             self._start_again()
         return self._ask(request, seconds)
 
-    def _ask(self, request: dict, seconds: float) -> dict:
+    def _ask(self, request: JsonObject, seconds: float) -> JsonObject:
         deadline = time.monotonic() + seconds
         try:
             os.write(self.asking, (json.dumps(request) + "\n").encode())
@@ -118,7 +119,7 @@ class Session:
             name = next(name for name in {**hashes, **first} if hashes.get(name) != first.get(name))
             raise Changed(f"the kernel {name} changed while the program was tuned", TUNE_AGAIN)
 
-    def _start(self) -> dict:
+    def _start(self) -> JsonObject:
         """Until it serves, which is at its first call of a kernel; what it says of its kernels."""
         theirs_in, self.asking = os.pipe()
         self.answering, theirs_out = os.pipe()
@@ -173,7 +174,7 @@ class Session:
         return f"ended the process with exit code {code}"
 
 
-def hashes_of(listing: dict) -> dict:
+def hashes_of(listing: JsonObject) -> JsonObject:
     """Hashes of the golden copies and variants."""
     return {
         each["name"]: (each["compiler"], each["golden"], [(row["name"], row["hash"]) for row in each["variants"]])

@@ -16,6 +16,7 @@ from kumihimo.kernel.hints import KernelHints, parse
 from kumihimo.kernel.rounds import QuickLook, RoundEffort, Runner
 from kumihimo.kernel.session import Changed, Crashed, Ended, Session
 from kumihimo.text.errors import Failed, failed, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.ranges import FARTHEST
 
 USUAL_SIZES = (64, 512, 4096, 32768, 262144)
@@ -34,7 +35,7 @@ class Misdeclared(Failed):
     another."""
 
 
-def sizes_of(kernel: dict, hints: KernelHints, asked: Sequence[int] = ()) -> list[int]:
+def sizes_of(kernel: JsonObject, hints: KernelHints, asked: Sequence[int] = ()) -> list[int]:
     """Sizes to tune: those named, those of the program, or some over the range of trips; each with the properties of
     the hint.
     """
@@ -62,7 +63,7 @@ def largest(hints: KernelHints) -> list[int]:
     return [next(size for size in near if hints.fits(size))] if any(map(hints.fits, near)) else []
 
 
-def families_of(kernel: dict, hints: KernelHints) -> list[CandidateFamily]:
+def families_of(kernel: JsonObject, hints: KernelHints) -> list[CandidateFamily]:
     fixed = dict(hints.fixed)
     families = []
     for each in kernel["variants"]:
@@ -75,7 +76,7 @@ def families_of(kernel: dict, hints: KernelHints) -> list[CandidateFamily]:
 class KernelTuning:
     """Tuning of one kernel of the program in `session`. `folder`: for compiled sources."""
 
-    def __init__(self, session: Session, listing: dict, kernel: dict, folder: Path, seed: int = 0) -> None:
+    def __init__(self, session: Session, listing: JsonObject, kernel: JsonObject, folder: Path, seed: int = 0) -> None:
         self.session, self.kernel, self.folder, self.seed = session, kernel, folder, seed
         self.hints = parse(kernel["hint"])
         self.language = "c++" if listing["language"] == "c++" else "c"
@@ -102,7 +103,7 @@ class KernelTuning:
 
     def decisions(
         self, sizes: Sequence[int], strategy: str, seconds_left: Callable[[], float], step: Step
-    ) -> Iterator[dict]:
+    ) -> Iterator[JsonObject]:
         """One for each size, within the time. A candidate that is wrong at any size is chosen for none, so all sizes
         are checked first."""
         self.sizes = self.reached(sorted(sizes), seconds_left)
@@ -137,7 +138,7 @@ class KernelTuning:
         self.golden_seconds[size] = answer["seconds"]
         return True
 
-    def decide(self, size: int, strategy: str, seconds: float) -> dict:
+    def decide(self, size: int, strategy: str, seconds: float) -> JsonObject:
         began = time.monotonic()
         spent = lambda: time.monotonic() - began  # noqa: E731
         of_rounds = (1 - SHARE_OF_SEARCH) / 2 * seconds  # first all finalists, then the winner alone
@@ -164,7 +165,7 @@ class KernelTuning:
         rows = self.confirmed(size, runners, self.measured(size, runners, effort), effort)
         return self.decision(size, runners, rows, quick, found, chosen_strategy, every)
 
-    def measured(self, size: int, runners: list[Runner], effort: RoundEffort) -> list[dict]:
+    def measured(self, size: int, runners: list[Runner], effort: RoundEffort) -> list[JsonObject]:
         """A row for each runner, after rounds beside the golden copy, the first one."""
         began = time.monotonic()
         by_runner = lambda runner: self.sample(runner, size)  # noqa: E731
@@ -177,7 +178,9 @@ class KernelTuning:
                 self.faults[runner.candidate] = f"size {size}: {runner.refused}"
         return [rounds.row_of(runner, golden) for runner in runners]
 
-    def confirmed(self, size: int, runners: list[Runner], rows: list[dict], effort: RoundEffort) -> list[dict]:
+    def confirmed(
+        self, size: int, runners: list[Runner], rows: list[JsonObject], effort: RoundEffort
+    ) -> list[JsonObject]:
         """The rows, with new figures of the winner and the golden copy: the best of several intervals of 95 % is faster
         by chance too often, so rounds of these two alone decide."""
         faster = [place for place, row in enumerate(rows) if row.get("is_faster")]
@@ -190,7 +193,7 @@ class KernelTuning:
         rows[0], rows[best] = self.measured(size, fresh, effort)
         return rows
 
-    def decision(self, size, runners, rows, quick, found, strategy, every) -> dict:
+    def decision(self, size, runners, rows, quick, found, strategy, every) -> JsonObject:
         final = {runner.candidate for runner in runners}
         for candidate in found:
             if candidate in final:
@@ -286,7 +289,7 @@ class KernelTuning:
         of_edges = enumerate(sorted({small[0], small[-1], *self.sizes}))
         return found + [(size, place % 2, kind) for place, size in of_edges for kind in self.kernel["edges"]]
 
-    def answer(self, asked: dict, seconds: float) -> dict:
+    def answer(self, asked: JsonObject, seconds: float) -> JsonObject:
         """Answer of the program, or the reason why it ended. A crash counts only if a new process has it too: one
         before it may have damaged the memory.
         """
@@ -298,7 +301,7 @@ class KernelTuning:
         except Ended as error:
             return {"refused": str(error)}
 
-    def request(self, do: str, candidate: KernelCandidate, **more: object) -> dict:
+    def request(self, do: str, candidate: KernelCandidate, **more: object) -> JsonObject:
         asked = {"do": do, "kernel": self.kernel["name"], "variant": candidate.variant}
         asked["parameters"] = candidate.parameters
         return {**asked, "object": self.objects.get(candidate, ""), **more}
@@ -326,7 +329,7 @@ class KernelTuning:
         return self.hashes.get(candidate) or self.kinds[candidate.variant]["hash"]
 
 
-def right(answer: dict) -> dict:
+def right(answer: JsonObject) -> JsonObject:
     if "misdeclared" in answer:
         raise Misdeclared(answer["misdeclared"])
     return answer

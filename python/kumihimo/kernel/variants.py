@@ -9,8 +9,9 @@ import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kumihimo.kernel import identity, native
 from kumihimo.kernel.loops import Loop
@@ -23,7 +24,7 @@ Values = Mapping[str, object]
 @dataclass
 class KernelVariant(ABC):
     name: str
-    parameters: dict[str, tuple] = field(default_factory=dict)  # values that are tried, the default first
+    parameters: dict[str, tuple]  # values that are tried, the default first
     kind = "function"
     compiled = False  # from a source that the tuner compiles
 
@@ -45,7 +46,7 @@ class KernelVariant(ABC):
 
 @dataclass
 class PythonVariant(KernelVariant):
-    function: Callable = None
+    function: Callable
 
     def hash(self, values: Values) -> str:
         return identity.hash_of_function(self.function)
@@ -79,8 +80,8 @@ class LibraryVariant(KernelVariant):
 class SourceVariant(KernelVariant):
     """`generate(**values)` gives C text with the function of the prototype."""
 
-    generate: Callable = None
-    prototype: str = ""
+    generate: Callable
+    prototype: str
     call: Callable | None = None
     kind = "source"
     compiled = True
@@ -98,7 +99,7 @@ class SourceVariant(KernelVariant):
 
 @dataclass
 class LoopVariant(KernelVariant):
-    loop: Loop = None
+    loop: Loop
     call: Callable | None = None
     kind = "loop"
     compiled = True
@@ -185,7 +186,7 @@ def as_json(value: object) -> object:
     return value
 
 
-def take(array: object, values: list) -> None:
+def take(array: Any, values: list) -> None:
     """Writes what a command returned into the program's array."""
     if len(array) != len(values):
         raise ValueError(f"{len(values)} elements for an array of {len(array)}")

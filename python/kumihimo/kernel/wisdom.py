@@ -15,6 +15,7 @@ from kumihimo.kernel.candidates import KernelCandidate
 from kumihimo.text import files
 from kumihimo.text.documents import read_json
 from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.ranges import FARTHEST, ranges
 from kumihimo.tune.wisdom import as_text, rounded
 
@@ -25,7 +26,7 @@ NEAR = 2  # times a size that ends the range: so far it speaks for others
 ADVICE = "correct or remove it"
 
 
-def rows(tuning: KernelTuning, listing: dict, decisions: Sequence[dict]) -> list[dict]:
+def rows(tuning: KernelTuning, listing: JsonObject, decisions: Sequence[JsonObject]) -> list[JsonObject]:
     """A choice for each range of sizes; objects of compiled sources are kept beside the wisdom."""
     by_size = {each["size"]: each for each in decisions}
     points = [(size, by_size[size]["chosen"]) for size in sorted(by_size)]
@@ -47,13 +48,13 @@ def rows(tuning: KernelTuning, listing: dict, decisions: Sequence[dict]) -> list
     return found
 
 
-def is_right_when_empty(tuning: KernelTuning, chosen: dict) -> bool:
+def is_right_when_empty(tuning: KernelTuning, chosen: JsonObject) -> bool:
     """Whether calls of size 0 may run the choice."""
     candidate = KernelCandidate(chosen["variant"], tuple(chosen["parameters"].items()))
     return candidate == tuning.golden or candidate in tuning.checked_empty
 
 
-def source_of(tuning: KernelTuning, candidate: KernelCandidate) -> dict:
+def source_of(tuning: KernelTuning, candidate: KernelCandidate) -> JsonObject:
     if candidate.variant == choices.GOLDEN:
         return {}
     found = {"source": tuning.hash_of(candidate)}
@@ -73,18 +74,18 @@ def keep(made: Path, kept: Path) -> None:
         files.write_whole(kept, made.read_bytes())
 
 
-def figures_of(decision: dict) -> dict:
+def figures_of(decision: JsonObject) -> JsonObject:
     chosen = next(row for row in decision["tried"] if is_of(row, decision["chosen"]))
     names = ("seconds", "ratio", "ratio_low", "ratio_high")
     figures = {"size": decision["size"], **{name: chosen[name] for name in names if name in chosen}}
     return rounded({**figures, "golden_seconds": decision["tried"][0]["seconds"]})
 
 
-def is_of(row: dict, candidate: dict) -> bool:
+def is_of(row: JsonObject, candidate: JsonObject) -> bool:
     return row["variant"] == candidate["variant"] and row["parameters"] == candidate["parameters"]
 
 
-def existing(path: Path) -> dict | None:
+def existing(path: Path) -> JsonObject | None:
     """A file that can be extended. BadInput: it is none of ours, or damaged; nothing is written over."""
     if not path.exists():
         return None
@@ -102,7 +103,7 @@ def existing(path: Path) -> dict | None:
     return file
 
 
-def extend(kernel: str, new: Sequence[dict], made: dict) -> Path:
+def extend(kernel: str, new: Sequence[JsonObject], made: JsonObject) -> Path:
     """Adds choices under a lock, so that programs that are tuned at the same time lose none."""
     path = choices.path_of(kernel)
     with locked(path):
@@ -115,7 +116,7 @@ def extend(kernel: str, new: Sequence[dict], made: dict) -> Path:
     return path
 
 
-def without(old: dict, new: dict) -> list[dict]:
+def without(old: JsonObject, new: JsonObject) -> list[JsonObject]:
     """An old choice without the sizes of a new one for the same golden copy, compiler and machine. What programs pass
     over, since a field has another type, stays as it is."""
     if not choices.is_whole(old):
@@ -129,7 +130,7 @@ def without(old: dict, new: dict) -> list[dict]:
     return [cut(old, first, last) for first, last in parts if first <= last]
 
 
-def cut(old: dict, first: int, last: float) -> dict:
+def cut(old: JsonObject, first: int, last: float) -> JsonObject:
     listed = old.get("measured")
     rows = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     measured = [each for each in rows if isinstance(each.get("size"), int) and first <= each["size"] <= last]

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from kumihimo.kernel import declaration, serving
-from kumihimo.text.errors import BadInput, KumihimoError
+from kumihimo.text.errors import BadInput, KumihimoError, wrong_value
 
 
 def main(path: str) -> None:
@@ -15,6 +15,8 @@ def main(path: str) -> None:
     sys.path.insert(0, str(file.parent))
     sys.argv = [str(file)]
     spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        sys.exit(str(wrong_value("kernels must be in a file of Python", file.name, "name a file that ends in .py")))
     module = importlib.util.module_from_spec(spec)
     sys.modules[file.stem] = module  # as pickle and inspect need it
     try:

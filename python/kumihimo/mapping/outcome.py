@@ -9,6 +9,7 @@ from kumihimo import _mapping, _placement, _predict, _traffic
 from kumihimo.mapping.request import PlaceRequest
 from kumihimo.network import placement
 from kumihimo.text.errors import KumihimoError
+from kumihimo.text.json_types import JsonObject
 
 MOST_PREDICTED = 4096  # ranks: the flow model takes seconds beyond
 
@@ -26,7 +27,7 @@ class HasMeasures(Protocol):
     def off_node_bytes(self) -> float: ...
 
 
-def measures(of: HasMeasures) -> dict:
+def measures(of: HasMeasures) -> JsonObject:
     return {
         "average_hops": of.average_hops,
         "hop_bytes": of.hop_bytes,
@@ -35,11 +36,11 @@ def measures(of: HasMeasures) -> dict:
     }
 
 
-def candidate(of: _mapping.Candidate) -> dict:
+def candidate(of: _mapping.Candidate) -> JsonObject:
     return {"name": of.name, **measures(of), "seconds": of.seconds, "within_cap": of.within_cap}
 
 
-def about(request: PlaceRequest) -> dict:
+def about(request: PlaceRequest) -> JsonObject:
     """Members about the request."""
     traffic, job = request.source.traffic, request.network.job
     return {
@@ -57,18 +58,18 @@ def about(request: PlaceRequest) -> dict:
     }
 
 
-def placed(chosen: _placement.Placement) -> dict:
+def placed(chosen: _placement.Placement) -> JsonObject:
     return {"node_of_rank": chosen.node_of_rank, "slot_of_rank": chosen.slot_of_rank}
 
 
-def usual_of(request: PlaceRequest) -> dict:
+def usual_of(request: PlaceRequest) -> JsonObject:
     """The placement without any map."""
     usual = request.usual()
     of = _mapping.measure(request.source.traffic, request.network.job, usual.placement)
     return {"name": usual.name, **measures(of), "seconds": None, "within_cap": True}
 
 
-def of_search(request: PlaceRequest, found: _mapping.Mapping) -> dict:
+def of_search(request: PlaceRequest, found: _mapping.Mapping) -> JsonObject:
     chosen = found.candidates[found.chosen]
     before = usual_of(request)
     return {
@@ -116,7 +117,7 @@ def is_same_grid(given: list[int], found: list[int]) -> bool:
     )
 
 
-def of_evaluation(request: PlaceRequest, given: placement.Placed) -> dict:
+def of_evaluation(request: PlaceRequest, given: placement.Placed) -> JsonObject:
     of = _mapping.measure(request.source.traffic, request.network.job, given.placement)
     return {
         **about(request),
@@ -128,7 +129,7 @@ def of_evaluation(request: PlaceRequest, given: placement.Placed) -> dict:
     }
 
 
-def predicted(request: PlaceRequest, chosen: _placement.Placement) -> dict | None:
+def predicted(request: PlaceRequest, chosen: _placement.Placement) -> JsonObject | None:
     """The time of one exchange of all traffic by the flow model, before and after; None: not on this network, or too
     many ranks."""
     if not request.network.is_described or request.source.traffic.ranks > MOST_PREDICTED:

@@ -10,6 +10,7 @@ from kumihimo.mapping.request import JobNetwork
 from kumihimo.processes import mpi
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, did_you_mean, failed, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 FILES = {  # by format, without another name
     "openmpi4": "rankfile",
@@ -81,7 +82,7 @@ def check(asked: list[WantedFile], usual: _placement.Placement, on: JobNetwork, 
             raise wrong_value(f"--output {each.format}: {error.problem}", None, error.advice) from None
 
 
-def written(each: WantedFile, placement: _placement.Placement, on: JobNetwork, alike: bool) -> dict:
+def written(each: WantedFile, placement: _placement.Placement, on: JobNetwork, alike: bool) -> JsonObject:
     """The file, read back and compared."""
     text = text_of(each.format, placement, on, alike)
     files.write_whole(each.file, text)

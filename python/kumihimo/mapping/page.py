@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kumihimo import _mapping, _placement, _topology, pages
 from kumihimo.mapping.request import PlaceRequest
 from kumihimo.network import link_loads
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
 MOST_CELLS = 20_000  # of the flat picture of nodes; beyond, a cell is the first of several
@@ -17,7 +18,7 @@ TITLES = {"before": "usual order", "after": "this placement"}
 OF_CLASSES = ("busiest>", "after>", "mean>", "after>")
 
 
-def render(request: PlaceRequest, result: dict, chosen: _placement.Placement) -> str:
+def render(request: PlaceRequest, result: JsonObject, chosen: _placement.Placement) -> str:
     job, traffic = request.network.job, request.source.traffic
     placements = {"before": request.usual().placement, "after": chosen}
     loads = {name: _mapping.link_loads(traffic, job, of) for name, of in placements.items()}
@@ -47,7 +48,7 @@ def render(request: PlaceRequest, result: dict, chosen: _placement.Placement) ->
 
 
 def ranks(
-    request: PlaceRequest, result: dict, loads: link_loads.Loads, colours: dict[str, list]
+    request: PlaceRequest, result: JsonObject, loads: link_loads.Loads, colours: dict[str, list]
 ) -> Iterator[pages.PagePart]:
     machine = request.network.job.machine
     axes = link_loads.axes_of(machine)
@@ -76,7 +77,7 @@ def ranks(
         yield pages.SquareMap("rank-cells", "nodes", panels, columns)
 
 
-def candidates(result: dict, link_cap: bool) -> Iterator[pages.PagePart]:
+def candidates(result: JsonObject, link_cap: bool) -> Iterator[pages.PagePart]:
     """The chosen one first, then those of fewest hops; those that the cap on links refuses are marked."""
     of = {(each["name"], *(each[key] for key in ORDER), each["chosen"]): each for each in result.get("candidates", [])}
     ordered = sorted(of.values(), key=lambda each: (not each["chosen"], *(each[key] for key in ORDER)))[
@@ -102,13 +103,13 @@ def candidates(result: dict, link_cap: bool) -> Iterator[pages.PagePart]:
     yield pages.BulletList(bounds)
 
 
-def map_file(file: dict) -> tuple[str, str]:
+def map_file(file: JsonObject) -> tuple[str, str]:
     text = pages.markup("<code>{}</code>", file["file"])
     text += pages.markup("<br><code>{}</code>", file["launch"]) if file.get("launch") else ""
     return file["format"], text + (pages.markup("<br>{}", file["warning"]) if file.get("warning") else "")
 
 
-def gains_of(result: dict) -> list[tuple[str, str, str]]:
+def gains_of(result: JsonObject) -> list[tuple[str, str, str]]:
     """Figure, its name, and an explanation."""
     before = result["before"]
     rows = []
@@ -134,7 +135,7 @@ def gains_of(result: dict) -> list[tuple[str, str, str]]:
     return rows
 
 
-def doubts_of(result: dict) -> list[str]:
+def doubts_of(result: JsonObject) -> list[str]:
     """Why the predicted times may be far off."""
     both = result.get("predicted") or {}
     names = {"before": "Usual order", "after": "This placement"}

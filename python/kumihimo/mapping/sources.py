@@ -15,6 +15,7 @@ from kumihimo.predict.workloads import catalogue
 from kumihimo.run.profile import reading
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, did_you_mean, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import bytes_text, counted, share_text
 from kumihimo.text.sizes import parse_size
 
@@ -215,7 +216,7 @@ def _of_profile(path: Path) -> TrafficSource:
     return TrafficSource(traffic, f"profile of {counted(traffic.ranks, 'rank')} in {path}", tuple(notes))
 
 
-def _add_rank(builder: _traffic.Builder, rank: dict, seen: set[int], path: Path) -> int:
+def _add_rank(builder: _traffic.Builder, rank: JsonObject, seen: set[int], path: Path) -> int:
     """The bytes that it sends."""
     number, partners = rank["rank"], rank["partners"]
     if number in seen:

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from kumihimo.text.json_types import JsonObject
+
 COLOURS = 16  # of series, in style.css
-BOUND = {"colour": "bound", "bare": True, "dash": "2 4"}  # the look of a series that nothing can beat
 
 
 def markup(template: str, *values: object) -> str:
@@ -24,12 +25,12 @@ def markup(template: str, *values: object) -> str:
     return markupsafe.Markup(template).format(*values)
 
 
-def look(place: int) -> dict:
+def look(place: int) -> JsonObject:
     """Colour and marker of the series at this place among others."""
     return {"colour": f"s{place % COLOURS}", "marker": place % 5}
 
 
-def points_of(pairs: Iterable[tuple[float, float]]) -> list[dict]:
+def points_of(pairs: Iterable[tuple[float, float]]) -> list[JsonObject]:
     return [{"x": x, "y": y} for x, y in pairs]
 
 
@@ -43,9 +44,12 @@ class PagePart:
 
 
 class DrawnPart(PagePart):
-    """A part that scripts draw: that of its kind, after `scripts`. A page with several of a kind gives them names."""
+    """A part that scripts draw. A page with several of a kind gives them names."""
 
-    scripts: ClassVar[Sequence[str]] = ()
+    @property
+    def scripts(self) -> Sequence[str]:
+        """Scripts that it needs before that of its kind."""
+        return ()
 
     def key(self) -> str:
         return getattr(self, "name", "") or self.kind
@@ -147,7 +151,7 @@ class LineSeries:
     `strong`: drawn thicker, with its label at its end. `bare`: no markers. `checked`: a sign in the legend."""
 
     name: str
-    points: list[dict] = field(default_factory=list)
+    points: list[JsonObject] = field(default_factory=list)
     label: str | None = None
     colour: str = "s0"
     marker: int = 0
@@ -155,6 +159,11 @@ class LineSeries:
     bare: bool = False
     dash: str = ""
     checked: bool | None = None
+
+
+def bound(name: str, points: list[JsonObject], label: str | None = None) -> LineSeries:
+    """A curve that nothing can beat."""
+    return LineSeries(name, points, label, colour="bound", bare=True, dash="2 4")
 
 
 @dataclass
@@ -169,8 +178,8 @@ class LineChart(PageChart):
     caption: str = ""
     name: str = ""
     tall: bool = False
-    levels: Sequence[dict] = ()
-    marks: Sequence[dict] = ()
+    levels: Sequence[JsonObject] = ()
+    marks: Sequence[JsonObject] = ()
 
 
 @dataclass
@@ -191,7 +200,7 @@ class BarChart(PageChart):
     unit: str
     rows: Sequence[ChartBar]
     quantity: str
-    marks: Sequence[dict] = ()
+    marks: Sequence[JsonObject] = ()
     caption: str = ""
     name: str = ""
 
@@ -203,7 +212,7 @@ class DotChart(PageChart):
 
     title: str
     unit: str
-    rows: list[dict]
+    rows: list[JsonObject]
     quantity: str = "seconds"
     scattered: bool = True
     from_zero: bool = False
@@ -229,7 +238,7 @@ class CurveExplorer(DrawnPart):
     doubts and a note. `choice`: the columns of x, curves and charts to begin with."""
 
     scripts = ("charts", "line-chart", "tables")
-    columns: Sequence[dict]
+    columns: Sequence[JsonObject]
     rows: Sequence[list]
     choice: dict[str, str]
 
@@ -340,7 +349,7 @@ class TreeScene(DrawnPart):
     node and its depth."""
 
     scripts = ("scene",)
-    shapes: Sequence[dict]
+    shapes: Sequence[JsonObject]
 
 
 @dataclass

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
-from kumihimo.pages.parts import DrawnPart, PagePart, PageSection
+from kumihimo.pages.parts import DrawnPart, FoldedParts, PagePart, PageSection
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.odd_bytes import to_json
 
 FOLDER = Path(__file__).parent
+OUTER = (FoldedParts, PageSection)  # parts that hold parts
 FOOTER = "Made by Kumihimo. This page needs no network."
 
 
@@ -47,12 +50,12 @@ def page(title: str, parts: Sequence[PagePart], heading: str = "", about: str = 
 
 def kept(parts: Iterable[PagePart]) -> list[PagePart]:
     """Without tables, lists and charts of nothing, and sections that have nothing else but a lead."""
-    found = [replace(part, parts=kept(part.parts)) if hasattr(part, "parts") else part for part in parts]
+    found = [replace(part, parts=kept(part.parts)) if isinstance(part, OUTER) else part for part in parts]
     return [part for part in found if shows_something(part)]
 
 
 def shows_something(part: PagePart) -> bool:
-    if hasattr(part, "parts"):
+    if isinstance(part, OUTER):
         return any(getattr(each, "look", "") != "lead" for each in part.parts)
     return all(getattr(part, name, True) for name in ("text", "rows", "items", "facts", "charts"))
 
@@ -61,10 +64,11 @@ def within(parts: Iterable[PagePart]) -> Iterator[PagePart]:
     """The parts and those in them."""
     for part in parts:
         yield part
-        yield from within(getattr(part, "parts", ()))
+        if isinstance(part, OUTER):
+            yield from within(part.parts)
 
 
-def members(part: object) -> dict:
+def members(part: Any) -> JsonObject:
     """Members of a part, or of what it is made of, without those that say nothing."""
     values = {each.name: (getattr(part, each.name), each.default) for each in fields(part)}
     known = {name: v for name, (v, default) in values.items() if v or v != default or type(v) in (int, float)}

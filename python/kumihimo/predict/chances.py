@@ -17,6 +17,7 @@ from functools import lru_cache
 from kumihimo import _machine
 from kumihimo.predict import prediction_errors
 from kumihimo.predict.prediction_errors import ALL, ErrorRow, JudgedTime, PredictedCase
+from kumihimo.text.json_types import JsonObject
 
 DRAWS = 2000  # of the errors of all candidates: a probability is within 0.02 of that of more draws
 NINTH = 1.6449  # standard deviations of a normal distribution, within which nine of ten lie
@@ -118,7 +119,7 @@ def of_cases(errors: _machine.PredictionErrors, cases: Sequence[PredictedCase]) 
     return of_candidates(candidates, correlations_of(errors))
 
 
-def of_results(errors: _machine.PredictionErrors | None, results: Sequence[dict]) -> list[float] | None:
+def of_results(errors: _machine.PredictionErrors | None, results: Sequence[JsonObject]) -> list[float] | None:
     """The same for results of `simulate`, of one length. None: none of them has an interval."""
     if errors is None or not any("interval" in each for each in results):
         return None
@@ -126,9 +127,9 @@ def of_results(errors: _machine.PredictionErrors | None, results: Sequence[dict]
     return of_cases(errors, [PredictedCase(*(each[name] for name in names)) for each in results])
 
 
-def add_to(results: Sequence[dict], errors: _machine.PredictionErrors | None) -> None:
+def add_to(results: Sequence[JsonObject], errors: _machine.PredictionErrors | None) -> None:
     """To results of `simulate`, the probability that each is the fastest of its length."""
-    by_length: dict[object, list[dict]] = {}
+    by_length: dict[object, list[JsonObject]] = {}
     for each in results:
         each.pop("fastest_probability", None)
         by_length.setdefault(each.get("bytes"), []).append(each)

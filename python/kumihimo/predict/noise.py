@@ -58,9 +58,12 @@ def parsed(text: str) -> Parsed:
 
 
 def named(text: str | None) -> NamedNoise | None:
-    """ "periodic:10us/1ms,cosched,every=4,seed=7": detours of 10 us every ms. None: no noise."""
-    if text is None:
-        return None
+    """None: no noise."""
+    return None if text is None else read(text)
+
+
+def read(text: str) -> NamedNoise:
+    """ "periodic:10us/1ms,cosched,every=4,seed=7": detours of 10 us every ms."""
     found = parsed(text)
     if found.kind != "trace" and not found.interval:
         raise wrong_value("--noise must have events, and a time of each, above 0", f"'{text}'", "leave it out")

@@ -6,12 +6,19 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Union
 
 from kumihimo import _machine, _packet, _placement, _predict, _topology
 from kumihimo.network.placement import Placed
 from kumihimo.predict import prediction_errors
 from kumihimo.predict.faults import NamedDeath
 from kumihimo.predict.noise import NamedNoise
+from kumihimo.text.json_types import JsonObject
+
+if TYPE_CHECKING:
+    from kumihimo import _goal, _programs, _replay
+
+    Subject = Union[_predict.CollectiveCase, _programs.NamedPrograms, _goal.Graphs, _replay.Program]
 
 
 @dataclass(frozen=True)
@@ -49,14 +56,21 @@ class Setting:
     @property
     def nodes(self) -> int:
         """Nodes of the job that have ranks."""
-        return self.job.slots.nodes if self.placement is None else len(set(self.placement.node_of_rank))
+        return self.known_job.slots.nodes if self.placement is None else len(set(self.placement.node_of_rank))
+
+    @property
+    def known_job(self) -> _machine.Job:
+        """The job, in models that need a machine."""
+        assert self.job is not None, f"the model {self.model} needs a machine"
+        return self.job
 
     @property
     def ranks(self) -> _topology.RankSpace:
         """As a collective's ranks see their network."""
         if self.job is None:
+            assert self.space is not None, "ranks need a job or a space"
             return self.space
-        return self.job.rank_space_of(self.placement) if self.placed else self.job.rank_space
+        return self.job.rank_space_of(self.placed.placement) if self.placed else self.job.rank_space
 
     @property
     def place(self) -> _predict.Place:
@@ -70,13 +84,12 @@ class Setting:
             setattr(made, name, value)
         return made
 
-    def predict(self, subject: object) -> Prediction:
+    def predict(self, subject: Subject) -> Prediction:
         """`subject`: a _predict.CollectiveCase, a set of programs, graphs of operations or a recorded program. Raises
         NotApplicable where an algorithm does not fit."""
         deaths = [(each.node, each.seconds, each.share or 0.0) for each in self.deaths]
-        disturbance = _predict.Disturbance(
-            self.noise and self.noise.model, deaths, self.background or _packet.Background()
-        )
+        noise = None if self.noise is None else self.noise.model
+        disturbance = _predict.Disturbance(noise, deaths, self.background or _packet.Background())
         started = time.perf_counter()
         found = _predict.predict(self.model, subject, self.place, disturbance, self.native_options)
         members = json.loads(found.to_json())
@@ -92,8 +105,14 @@ class Prediction:
     times of a recording, timelines, use of links over time."""
 
     native: _predict.Prediction
-    members: dict
+    members: JsonObject
 
     @property
     def seconds(self) -> float:
         return self.native.seconds
+
+    @property
+    def times(self) -> _replay.Times:
+        """Times of a recording."""
+        assert self.native.times is not None, "the subject is a recording"
+        return self.native.times

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kumihimo import _machine
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import seconds_text
 
 SHARE = 0.9  # of measured times within an interval
@@ -154,7 +155,7 @@ def rows_of(errors: _machine.PredictionErrors) -> list[ErrorRow]:
     return [ErrorRow(*row) for row in errors.rows]
 
 
-def interval(errors: _machine.PredictionErrors, of: PredictedCase, nodes: int) -> dict | None:
+def interval(errors: _machine.PredictionErrors, of: PredictedCase, nodes: int) -> JsonObject | None:
     """Members of a prediction: between which times nine of ten measured ones are expected. None: no time of the
     algorithm's class was judged."""
     algorithms = class_of_algorithm(of.algorithm)
@@ -169,7 +170,7 @@ def interval_of_program(
     seconds: float,
     without_network: float,
     nodes: int,
-) -> dict | None:
+) -> JsonObject | None:
     """The same of a recorded program. `without_network`: its time on an ideal network, which is taken as exact; the
     rest has the widest interval of the classes of its collectives, and of all, as nobody judged single messages and how
     errors of many calls add up. None: nothing was judged."""
@@ -187,7 +188,7 @@ def interval_of_program(
     return members(errors, row, seconds, min(without_network, seconds), nodes)
 
 
-def members(errors: _machine.PredictionErrors, row: ErrorRow, seconds: float, exact: float, nodes: int) -> dict:
+def members(errors: _machine.PredictionErrors, row: ErrorRow, seconds: float, exact: float, nodes: int) -> JsonObject:
     """`exact`: the part of the time that has no error."""
     return {
         "low_seconds": exact + (seconds - exact) * row.low,
@@ -201,7 +202,7 @@ def members(errors: _machine.PredictionErrors, row: ErrorRow, seconds: float, ex
     }
 
 
-def text_of(interval: dict | None) -> str:
+def text_of(interval: JsonObject | None) -> str:
     """ "14.5 us to 20.1 us"; empty: none."""
     if interval is None:
         return ""

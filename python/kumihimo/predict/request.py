@@ -21,6 +21,7 @@ from kumihimo.predict.prediction import Prediction, Setting
 from kumihimo.predict.subjects import Subject
 from kumihimo.processes import allocation
 from kumihimo.text.errors import NotApplicable, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 OF_PROGRAMS = ("machine", "software", "box", "dead", "routing", "model")  # beside what models heed
 OF_MACHINE = ("software", "box", "dead", "routing", "given", "order", "placement", "no_simd")
@@ -53,7 +54,7 @@ class SimulationRequest(ABC):
     type_: str = "float64"
     operation: str = "sum"
     root: int = 0
-    parameters: Optional[dict] = None
+    parameters: Optional[JsonObject] = None
     counts: Optional[str] = None
     neighbours: Optional[str] = None
     without: Optional[list[str]] = None
@@ -206,8 +207,8 @@ class SimulationOutcome:
     """Prediction and JSON result of each case, or the reason why there is none."""
 
     predictions: list[Prediction]
-    results: list[dict]
-    passed_over: list[dict]
+    results: list[JsonObject]
+    passed_over: list[JsonObject]
 
 
 def predict_all(

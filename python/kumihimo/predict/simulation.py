@@ -16,6 +16,7 @@ from kumihimo.predict.prediction import Prediction, Setting
 from kumihimo.processes import allocation
 from kumihimo.processes.allocation import Allocation
 from kumihimo.text.errors import NotApplicable, not_applicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
 MOST_RANKS_OF_A_NODE = 4096  # of one with fewer cores
@@ -28,7 +29,7 @@ class CollectiveQuestion:
     setting: Setting
     arguments: CollectiveArguments
     algorithm: str
-    parameters: dict
+    parameters: JsonObject
 
     @property
     def job(self) -> _machine.Job | None:
@@ -47,8 +48,9 @@ class CollectiveQuestion:
         return self.setting.model != "bound" or self.algorithm != ALL
 
     def cases(self, sizes: Sequence[int | None]) -> list[Case]:
-        variants_ = variants(self.arguments.collective, self.algorithm) if self.needs_algorithm else [None]
-        return [Case(variant, size) for size in sizes for variant in variants_]
+        if not self.needs_algorithm:
+            return [Case(None, size) for size in sizes]
+        return [Case(each, size) for size in sizes for each in variants(self.arguments.collective, self.algorithm)]
 
 
 def space_of(job: _machine.Job, placed: Placed | None) -> _topology.RankSpace:
@@ -120,7 +122,7 @@ def _part_of(machine: _machine.Machine, asked: Ranks, part: PartOfMachine) -> _m
         machine = machine.with_shape(shape)
     if part.dead:
         parts = [_dead_part(text) for text in part.dead]
-        machine = machine.without([p[0] for p in parts if len(p) == 1], [tuple(p) for p in parts if len(p) == 2])
+        machine = machine.without([p[0] for p in parts if len(p) == 1], [(p[0], p[1]) for p in parts if len(p) == 2])
     return faults.with_slow(machine, part.slow)
 
 
@@ -142,13 +144,11 @@ def placed(
     """The job's ranks as the user wants them placed, or in the order of the hosts that a scheduler has given. `ranks`:
     how many were asked for; None: any number."""
     by_hosts = None if given is None else allocation.placement_on(job, given)
-    if by_hosts is not None and wanted is None:
-        return Placed("--allocation", by_hosts)
-    if by_hosts is not None and wanted.order is not None:
+    if wanted is None:
+        return None if by_hosts is None else Placed("--allocation", by_hosts)
+    if given is not None and by_hosts is not None and wanted.order is not None:
         rule = "--order needs an --allocation whose hosts are in the order of the machine's nodes"
         raise wrong_value(rule, ",".join(given.hosts), "sort the hosts, or give --placement")
-    if wanted is None:
-        return None
     cores = job.machine.cores if job.machine.cores >= max(job.slots.sizes) else 0
     names = job.machine.node_names or (list(given.hosts) if given else [])
     placement = wanted.place(job.slots, job.machine.shape, names, cores)
@@ -181,11 +181,13 @@ def with_free_slots(job: _machine.Job, order: str, ranks: int) -> Placed:
 def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
     """So many ranks on the nodes, and as many nodes as the ranks need where nodes have no axes."""
     each = asked.ranks_per_node
-    unequal = isinstance(each, tuple) or (each and asked.ranks and 1 <= each < asked.ranks and asked.ranks % each)
-    if unequal:
+    if isinstance(each, tuple):
+        sizes = arguments.node_sizes(asked)
+        return _machine.Job.with_node_sizes(_with_nodes(machine, asked, len(sizes)), sizes)
+    if each and asked.ranks and 1 <= each < asked.ranks and asked.ranks % each:
         sizes = arguments.node_sizes(asked)
         machine = _with_nodes(machine, asked, len(sizes))
-        if isinstance(each, tuple) or len(sizes) == machine.nodes:
+        if len(sizes) == machine.nodes:
             return _machine.Job.with_node_sizes(machine, sizes)
     each = machine.default_ranks_per_node if each is None else each
     if asked.ranks is None or each < 1:
@@ -245,10 +247,11 @@ def subject(
 def schedule(asked: CollectiveQuestion, case: Case) -> _schedule.Schedule:
     """Raises NotApplicable where the algorithm does not fit."""
     collective, parameters, _ = subject(asked, case)
+    assert case.variant is not None, "models without algorithms build no schedule"
     return case.variant.build(collective, asked.space, parameters)
 
 
-def prediction(asked: CollectiveQuestion, case: Case) -> tuple[Prediction, dict]:
+def prediction(asked: CollectiveQuestion, case: Case) -> tuple[Prediction, JsonObject]:
     """Prediction of the model, and the result of the case. Raises NotApplicable where the algorithm does not fit."""
     collective, _, of_case = subject(asked, case)
     found = asked.setting.predict(of_case)
@@ -264,7 +267,7 @@ def prediction(asked: CollectiveQuestion, case: Case) -> tuple[Prediction, dict]
     return found, result
 
 
-def none_fits(passed_over: list[dict]) -> NotApplicable:
+def none_fits(passed_over: list[JsonObject]) -> NotApplicable:
     """With the reason that most algorithms share alone, where there is one: that is of the model or the machine."""
     counts = Counter(each["reason"] for each in passed_over)
     reason, number = counts.most_common(1)[0] if counts else ("", 0)
@@ -273,12 +276,12 @@ def none_fits(passed_over: list[dict]) -> NotApplicable:
     return not_applicable("no algorithm fits these ranks", "; ".join(reasons(passed_over)))
 
 
-def reasons(passed_over: list[dict]) -> list[str]:
+def reasons(passed_over: list[JsonObject]) -> list[str]:
     """Why algorithms do not fit, each once."""
     return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
 
 
-def interval(asked: CollectiveQuestion, collective: _schedule.Collective, algorithm: str, seconds: float) -> dict:
+def interval(asked: CollectiveQuestion, collective: _schedule.Collective, algorithm: str, seconds: float) -> JsonObject:
     """A member for the interval of a prediction, of machines whose calibration has found how far it is off."""
     if asked.setting.errors is None:
         return {}
@@ -287,7 +290,7 @@ def interval(asked: CollectiveQuestion, collective: _schedule.Collective, algori
     return {} if found is None else {"interval": found}
 
 
-def predict(asked: CollectiveQuestion, case: Case) -> dict:
+def predict(asked: CollectiveQuestion, case: Case) -> JsonObject:
     return prediction(asked, case)[1]
 
 
@@ -299,11 +302,11 @@ def shape_of(machine: _machine.Machine) -> str:
 def bandwidth(collective: _schedule.Collective, seconds: float) -> float | None:
     """As the literature counts it: the bytes twice where all get the sum of all, by reduce and broadcast."""
     meaning = _schedule.meaning(collective.kind)
-    times = 2 if meaning.reduces and meaning.from_ == "all" and meaning.output == ("all", "vector") else 1
+    times = 2 if meaning.reduces and meaning.contributors == "all" and meaning.output == ("all", "vector") else 1
     return times * collective.bytes / seconds if seconds > 0 else None
 
 
-def parameters_of(asked: CollectiveQuestion, collective: _schedule.Collective) -> dict:
+def parameters_of(asked: CollectiveQuestion, collective: _schedule.Collective) -> JsonObject:
     """The machine declares the segment size. Asked for beside `all`, another size is declared to all alike: algorithms
     that do not pipeline ignore it."""
     wished = dict(asked.parameters)
@@ -316,7 +319,7 @@ def parameters_of(asked: CollectiveQuestion, collective: _schedule.Collective) -
     return {**wished, "default_segment_bytes": declared}
 
 
-def about(asked: CollectiveQuestion, collective: _schedule.Collective, algorithm: str, parameters: str) -> dict:
+def about(asked: CollectiveQuestion, collective: _schedule.Collective, algorithm: str, parameters: str) -> JsonObject:
     members = {
         "collective": collective.kind,
         "algorithm": algorithm,
@@ -327,20 +330,20 @@ def about(asked: CollectiveQuestion, collective: _schedule.Collective, algorithm
         "simd": asked.setting.simd,
         **arguments.about_collective(collective),
     }
-    if asked.machine is not None:
+    if asked.job is not None:
         members |= _about_machine(asked.job)
     if asked.setting.placed is not None:
         members["placement"] = asked.setting.placed.name
     return members
 
 
-def _about_machine(job: _machine.Job) -> dict:
+def _about_machine(job: _machine.Job) -> JsonObject:
     machine = job.machine
     network = {"network": machine.network, "losses": machine.losses}
     return {"machine": machine.name, "shape": shape_of(machine), **network, **_about_nodes(job)}
 
 
-def _about_nodes(job: _machine.Job) -> dict:
+def _about_nodes(job: _machine.Job) -> JsonObject:
     sizes = job.slots.sizes
     even = min(sizes) == max(sizes)
     return {"ranks_per_node": sizes[0]} if even else {"ranks_per_node": 0, "node_sizes": sizes}

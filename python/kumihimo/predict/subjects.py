@@ -20,6 +20,7 @@ from kumihimo.predict.simulation import Case
 from kumihimo.predict.workloads.catalogue import WORKLOAD
 from kumihimo.text import files
 from kumihimo.text.errors import missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.sizes import parse_sizes
 
 GOAL = "goal:"  # begins the name of a GOAL file
@@ -43,12 +44,14 @@ class CollectiveSubject:
 
     arguments: CollectiveArguments
     algorithm: str
-    parameters: dict
+    parameters: JsonObject
     sizes: Sequence[int | None]
     kind = "collective"
 
     @classmethod
-    def of(cls, asked: CollectiveArguments, algorithm: str, parameters: dict, sizes: str | None) -> CollectiveSubject:
+    def of(
+        cls, asked: CollectiveArguments, algorithm: str, parameters: JsonObject, sizes: str | None
+    ) -> CollectiveSubject:
         moves_none = not arguments.moves_data(asked.collective)
         if sizes is None and not moves_none and not arguments.is_listed(asked.counts):
             raise missing("the length of the data", "add --bytes 1MiB")
@@ -72,7 +75,7 @@ class CollectiveSubject:
     def cases(self, setting: Setting) -> list[Case]:
         return self.asked(setting).cases(self.sizes)
 
-    def predict(self, setting: Setting, case: Case) -> tuple[Prediction, dict]:
+    def predict(self, setting: Setting, case: Case) -> tuple[Prediction, JsonObject]:
         return simulation.prediction(self.asked(setting), case)
 
 
@@ -93,7 +96,7 @@ class ProgramSets:
     def cases(self, _: Setting) -> list[None]:
         return [None]
 
-    def predict(self, setting: Setting, _: None) -> tuple[Prediction, dict]:
+    def predict(self, setting: Setting, _: None) -> tuple[Prediction, JsonObject]:
         those = self.named.on(setting.ranks)
         with program_sets.unchanged(those.sets):
             found = setting.predict(those.sets)
@@ -121,7 +124,7 @@ class GoalFile:
     def cases(self, _: Setting) -> list[None]:
         return [None]
 
-    def predict(self, setting: Setting, _: None) -> tuple[Prediction, dict]:
+    def predict(self, setting: Setting, _: None) -> tuple[Prediction, JsonObject]:
         found = setting.predict(self.graphs)
         return found, {"programs": self.name, "ranks": self.graphs.ranks, **about(setting), **found.members}
 
@@ -135,7 +138,7 @@ def read_goal(name: str) -> GoalFile:
     return GoalFile(name, _goal.read(files.read_bytes(Path(path), "the GOAL file", LARGEST_FILE), path))
 
 
-def about(setting: Setting) -> dict:
+def about(setting: Setting) -> JsonObject:
     """Members of results of programs and graphs about their place."""
     job = setting.job
     return {} if job is None else {"machine": job.machine.name, "shape": simulation.shape_of(job.machine)}

@@ -53,10 +53,10 @@ def run(
     try:
         for number in heeded:
             signal.signal(number, relay.take)
-        relay.start(command, **options)
+        process = relay.start(command, **options)
         # Background jobs of a script ignore it, and hand that down to the launcher, which is asked all the same.
         signal.signal(signal.SIGINT, relay.take)
-        code = relay.process.wait() if given_up is None else relay.wait(given_up, late_seconds)
+        code = process.wait() if given_up is None else relay.wait(process, given_up, late_seconds)
         relay.end_launchers()
     finally:
         for number, handler in before.items():
@@ -80,12 +80,13 @@ class Relay:
         self._early: list[int] = []
         self._sent_to_all: set[int] = set()  # since none was at hand
 
-    def start(self, command: Sequence[str], **options: object) -> None:
+    def start(self, command: Sequence[str], **options: object) -> subprocess.Popen:
         self.witness.come()
         # What a launcher around us has opened for each rank (Hydra's PMI_FD) is the program's, too.
-        self.process = children.start(command, close_fds=False, **options)
+        process = self.process = children.start(command, close_fds=False, **options)
         while self._early:  # before there was a process
-            self.process.send_signal(self._early.pop(0))
+            process.send_signal(self._early.pop(0))
+        return process
 
     def take(self, number: int, frame: object) -> None:
         """A handler. Another signal may come within."""
@@ -105,9 +106,9 @@ class Relay:
             self._stop_witness_process()
         self._at_hand -= 1
 
-    def wait(self, given_up: Callable[[Sequence[int]], bool], late_seconds: float) -> int:
+    def wait(self, process: subprocess.Popen, given_up: Callable[[Sequence[int]], bool], late_seconds: float) -> int:
         """The exit status, or LATE."""
-        process, late = self.process, None
+        late: float | None = None
         while late is None or time.monotonic() < late + late_seconds:
             if has_ended(process, within_seconds=1):
                 return process.wait()

@@ -27,6 +27,7 @@ from kumihimo.run import preload
 from kumihimo.testbed import testbeds
 from kumihimo.text import errors
 from kumihimo.text.errors import Failed, OutOfTime, failed, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 # In the environment of every process of a job, so that all of them are found wherever the launcher put them.
 JOB = "KUMIHIMO_JOB"
@@ -41,11 +42,11 @@ def run(
     program: Sequence[str | Path],
     *,
     seconds: float,
-    on_object: Callable[[dict], None] | None = None,
+    on_object: Callable[[JsonObject], None] | None = None,
     settings: Mapping[str, str] | None = None,
     of_processes: Mapping[str, str] | None = None,
     outlives_deaths: bool = False,
-) -> list[dict]:
+) -> list[JsonObject]:
     """Run `program` on `ranks` processes, at most `seconds` long; the objects that it printed, in order.
 
     `settings` are added to the environment, `of_processes` to that of the processes and not of the launcher. on_object
@@ -188,7 +189,7 @@ class Output:
         self.errors: list[str] = []
         self.other: list[str] = []  # of stdout, what is no object
 
-    def read(self, deadline: float, on_object: Callable[[dict], None] | None) -> list[dict]:
+    def read(self, deadline: float, on_object: Callable[[JsonObject], None] | None) -> list[JsonObject]:
         """All objects, up to the end of the streams."""
         objects = []
         for stream, line in child_output.lines(self._process, deadline, PATIENCE):
@@ -216,7 +217,7 @@ class Output:
         return objects
 
 
-def parse(line: str) -> dict | None:
+def parse(line: str) -> JsonObject | None:
     """The object of a line, or None if it holds none."""
     if not line.startswith("{"):
         return None
@@ -225,7 +226,7 @@ def parse(line: str) -> dict | None:
     return None
 
 
-def raise_error_of(said: dict) -> None:
+def raise_error_of(said: JsonObject) -> None:
     """Raise the failure that a bench driver reported, unless it only knows of another rank's, which says more; or the
     launcher does."""
     if said.get("elsewhere"):

@@ -23,6 +23,7 @@ from kumihimo.processes.package_files import program
 from kumihimo.run import networks, program_keys, run_summary, wisdom_reading
 from kumihimo.run.start_watch import StartWatch
 from kumihimo.text.errors import failed, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
 # Of each there is an object for libraries with all these names, the richest first. Programs ask whether a name is there
@@ -63,7 +64,7 @@ SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "
 
 class EndedProgram(NamedTuple):
     code: int  # the exit status
-    summary: dict | None  # that the program wrote, if it did
+    summary: JsonObject | None  # that the program wrote, if it did
     signals: tuple[str, ...] = ()  # the names of those that came while it ran
 
 

@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from kumihimo.text.json_types import JsonObject
+
 KEYS = {"calls": ("collective", "bytes_from", "bytes_to", "algorithm"), "forwarded": ("collective", "reason_id")}
 REORDERED = ("communicators", "on_one_node", "reordered", "before", "after", "packages_before", "packages_after")
 
 
-def read(path: Path) -> dict | None:
+def read(path: Path) -> JsonObject | None:
     """The summary of all ranks, or None if no rank wrote one."""
     whole = object_in(path)
     return whole if whole is not None else sum_of(filter(None, map(object_in, parts_of(path))))
@@ -28,18 +30,18 @@ def parts_of(path: Path) -> list[Path]:
     return [found[rank] for rank in sorted(found)]
 
 
-def object_in(path: Path) -> dict | None:
+def object_in(path: Path) -> JsonObject | None:
     """None if the file is missing, or if its process was killed while it wrote."""
     with contextlib.suppress(OSError, ValueError):
         return json.loads(path.read_text(encoding="utf-8"))
     return None
 
 
-def sum_of(parts: Iterable[dict]) -> dict | None:
+def sum_of(parts: Iterable[JsonObject]) -> JsonObject | None:
     """The parts as one summary. `ranks_reported`: the ranks that wrote one. Communicators are the first rank's."""
-    rows: dict[str, dict[tuple, dict]] = {name: {} for name in KEYS}
+    rows: dict[str, dict[tuple, JsonObject]] = {name: {} for name in KEYS}
     others: dict[str, int] = {}
-    reordered: dict[str, dict] = {}
+    reordered: dict[str, JsonObject] = {}
     reporting, finalized, first = [], True, None
     sums_of = dict.fromkeys(("unhooked_reductions", "packed_from_device"), 0)
     for part in parts:

@@ -12,6 +12,7 @@ from pathlib import Path
 from kumihimo import _plan
 from kumihimo.run.profile.collectives import BLOCKING, NON_BLOCKING
 from kumihimo.text.documents import read_json
+from kumihimo.text.json_types import JsonObject
 
 FOLDER = "KUMIHIMO_WISDOM_FOLDER"
 INITIAL = {"determinism": "any", "start": BLOCKING}  # of a choice that does not say
@@ -40,7 +41,7 @@ def found_by_itself(mpi: str, program: str) -> Path:
     return own if own.is_file() else usual_path(mpi)
 
 
-def choices_in(path: str | None, named: bool = True) -> list[dict]:
+def choices_in(path: str | None, named: bool = True) -> list[JsonObject]:
     """Choices of a file that the interposer has taken; none where it cannot be read any more. Of a file that nobody
     named, the choices that it takes (plan/wisdom.hpp): measured ones, and not on emulated nodes.
     """
@@ -51,7 +52,7 @@ def choices_in(path: str | None, named: bool = True) -> list[dict]:
     return []
 
 
-def whole(choice: dict) -> dict:
+def whole(choice: JsonObject) -> JsonObject:
     """Without figures that people wrote otherwise than `tune`, since the interposer reads none but ratio_high."""
     listed = choice.get("measured")
     rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
@@ -65,7 +66,7 @@ def is_number(value: object) -> bool:
 
 
 def speedup(
-    calls: dict, ranks: int, choices: list[dict], order: bool = False, shapes: Collection[str] = ()
+    calls: JsonObject, ranks: int, choices: list[JsonObject], order: bool = False, shapes: Collection[str] = ()
 ) -> tuple[float, float] | None:
     """How many times as fast as the library's own these calls (a row of the summary) were in tuning, from and to; None
     where the file does not say. `order`: whether the run kept one. `shapes`: of its communicators. Communicators may
@@ -82,7 +83,7 @@ def speedup(
     return None
 
 
-def ratios_in(choice: dict, calls: dict, among: list[dict]) -> list[float]:
+def ratios_in(choice: JsonObject, calls: JsonObject, among: list[JsonObject]) -> list[float]:
     """Ratios measured at lengths like those of the calls, or else the one that stands for the whole choice. Lengths
     that an earlier choice has for communicators that this one fits too are not this one's: that may have other
     parameters.
@@ -98,7 +99,7 @@ def ratios_in(choice: dict, calls: dict, among: list[dict]) -> list[float]:
     return [m["ratio"] for m in near or [choice] if m.get("ratio", 0) > 0]
 
 
-def why_library(collective: str, summary: dict, choices: list[dict], size: dict | None = None) -> str:
+def why_library(collective: str, summary: JsonObject, choices: list[JsonObject], size: JsonObject | None = None) -> str:
     """Why the choices of a run left calls of this collective to the MPI library; empty if they do not say. Wisdom is
     for numbers of ranks, and for the sizes that were measured. `size`: the row of one size class [default: all that
     the library ran]."""
@@ -152,12 +153,12 @@ def ranks_of_communicators(shapes: dict[str, int]) -> set[int]:
     return numbers - {1}
 
 
-def shapes_of_communicators(summary: dict) -> set[str]:
+def shapes_of_communicators(summary: JsonObject) -> set[str]:
     """Shapes of the communicators' nodes, where they have one."""
     return {box[1] for box in map(BOX.fullmatch, summary.get("communicators") or {}) if box}
 
 
-def is_covered(calls: dict, choices: list[dict]) -> bool:
+def is_covered(calls: JsonObject, choices: list[JsonObject]) -> bool:
     """Whether every length of the calls is in one of the choices."""
     first = calls["bytes_from"]
     for low, high in sorted(map(lengths, choices)):
@@ -165,17 +166,17 @@ def is_covered(calls: dict, choices: list[dict]) -> bool:
     return first > calls["bytes_to"]
 
 
-def covers(other: dict, choice: dict) -> bool:
+def covers(other: JsonObject, choice: JsonObject) -> bool:
     """Whether all communicators of the choice are the other's, too."""
     same_blocks = other.get("blocks", "equal") == choice.get("blocks", "equal")
     fields = ("ranks", "nodes", "ranks_per_node", "shape")
     return same_blocks and all(other.get(name) in (0, None, choice.get(name)) for name in fields)
 
 
-def lengths(choice: dict) -> tuple[int, float]:
+def lengths(choice: JsonObject) -> tuple[int, float]:
     return choice.get("from_bytes", 0), choice.get("to_bytes", inf)
 
 
-def overlap(choice: dict, calls: dict) -> bool:
+def overlap(choice: JsonObject, calls: JsonObject) -> bool:
     low, high = lengths(choice)
     return low <= calls["bytes_to"] and calls["bytes_from"] <= high

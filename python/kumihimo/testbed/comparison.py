@@ -14,6 +14,7 @@ from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.testbeds import Testbed
 from kumihimo.text import files
 from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 
 LARGEST_FILE = 64 << 20
 WRITTEN_BY = "what `simulate --links --json` wrote of one algorithm and size"
@@ -79,7 +80,7 @@ class LoadComparison:
         found = [link for link, count in self.measured.items() if count.data and not self.predicted.links[link]]
         return sorted(found, key=lambda link: -self.measured[link].data)
 
-    def as_dict(self, testbed: Testbed) -> dict:
+    def as_dict(self, testbed: Testbed) -> JsonObject:
         worst, busiest = self.worst, self.unexpected[:1]
         return {
             "links_compared": len(self.ratios),
@@ -91,7 +92,7 @@ class LoadComparison:
         }
 
 
-def link_rows(testbed: Testbed, carried: Mapping[int, LinkCount], compared: LoadComparison | None) -> list[dict]:
+def link_rows(testbed: Testbed, carried: Mapping[int, LinkCount], compared: LoadComparison | None) -> list[JsonObject]:
     """A row for each link."""
     wiring, machine, recorded = testbed.wiring, testbed.plan.described, faults.recorded(testbed)
     rows = []

@@ -9,6 +9,7 @@ from kumihimo.network import link_loads
 from kumihimo.testbed.comparison import LoadComparison, link_rows, link_text, ratio_text
 from kumihimo.testbed.counters import LinkCount
 from kumihimo.testbed.testbeds import Testbed
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import bytes_text, counted
 
 MOST_ROWS = 20  # of the table that is not folded
@@ -61,7 +62,7 @@ def tables(
     rows = link_rows(testbed, carried, compared)
     far = compared and compared.ratios
 
-    def interest(row: dict) -> tuple[float, float]:
+    def interest(row: JsonObject) -> tuple[float, float]:
         return abs(row["ratio"] - 1) if far and row["ratio"] is not None else 0.0, row["data_bytes"]
 
     beside = ("predicted>", "ratio>") if compared else ()

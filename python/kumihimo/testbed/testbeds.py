@@ -30,6 +30,7 @@ from kumihimo.testbed import wiring as wires
 from kumihimo.testbed.wiring import Wiring
 from kumihimo.text import files
 from kumihimo.text.errors import failed, missing, not_applicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 USUAL_NAME = "local"
 INSIDE = "KUMIHIMO_TESTBED"  # the folder of the testbed in which a process runs
@@ -303,18 +304,20 @@ def made(plan: TestbedPlan, folder: Path) -> Testbed:
         start_new_session=True,
         cwd="/",
     )
+    to_keeper = process.stdin
+    assert to_keeper is not None, "it is a pipe"
     try:
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(spec) + "\n")
-            process.stdin.flush()
+            to_keeper.write(json.dumps(spec) + "\n")
+            to_keeper.flush()
         processes = answered(process, plan)
         launchers.write(folder, plan.wiring, processes, plan.slots)
         testbed = Testbed(plan, folder, process.pid, started_at(process.pid), tuple(processes))
         files.write_whole(testbed.machine_file, plan.machine)
         kept = {"plan": asdict(plan), "keeper": testbed.keeper, "started": testbed.started, "processes": processes}
         files.write_whole(folder / "testbed.json", json.dumps(kept))
-        process.stdin.write("stay\n")
-        process.stdin.flush()
+        to_keeper.write("stay\n")
+        to_keeper.flush()
         return testbed
     except BaseException:
         process.kill()
@@ -323,10 +326,11 @@ def made(plan: TestbedPlan, folder: Path) -> Testbed:
     finally:
         for pipe in (process.stdin, process.stdout, process.stderr):
             with contextlib.suppress(BrokenPipeError):
-                pipe.close()
+                if pipe:
+                    pipe.close()
 
 
-def spec_of(plan: TestbedPlan, folder: Path) -> dict:
+def spec_of(plan: TestbedPlan, folder: Path) -> JsonObject:
     """Specification that the keeper reads."""
     wiring, hosts = plan.wiring, folder / "hosts"
     lines = [f"{wires.address(vertex)} {wiring.name(vertex)}\n" for vertex in range(wiring.vertices)]
@@ -345,6 +349,8 @@ def spec_of(plan: TestbedPlan, folder: Path) -> dict:
 
 def answered(process: subprocess.Popen, plan: TestbedPlan) -> list[int]:
     """The processes of the vertices, or why there are none."""
+    assert process.stdout is not None, "it is a pipe"
+    assert process.stderr is not None, "it is a pipe"
     said = process.stdout.readline()
     if not said:
         what = (process.stderr.read().strip().splitlines() or ["unshare ended"])[0]

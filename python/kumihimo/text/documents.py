@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from kumihimo.text.errors import BadInput, did_you_mean, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 MOST_DEPTH = 64  # as Slurm's reader of YAML; hwloc and SimGrid need a third of it
 MOST_ELEMENTS = 2**21  # of XML, or values of YAML; a few hundred bytes each
@@ -80,11 +82,12 @@ class Value:
 
 @dataclass
 class XmlElement:
-    """An element of XML. Its attributes are the fields of `value`."""
+    """An element of XML. `fields`: its attributes, which are the content of `value`."""
 
-    __slots__ = ("children", "tag", "value")
+    __slots__ = ("children", "fields", "tag", "value")
     tag: str
     value: Value
+    fields: dict[str, Value]
     children: list[XmlElement]
 
     @property
@@ -92,8 +95,8 @@ class XmlElement:
         return self.value.where
 
     def get(self, key: str, otherwise: str = "") -> str:
-        value = self.value.content.get(key)
-        return otherwise if value is None else value.content
+        value = self.fields.get(key)
+        return otherwise if value is None else value.text(f"{key}=")
 
     def iter(self, tag: str = "") -> Iterator[XmlElement]:
         """This element and all below it in the order of the file, of this tag or of any."""
@@ -130,6 +133,7 @@ def read_xml(data: bytes, source: str) -> XmlElement:
         raise wrong_value(
             f"{source}: the file must be XML in a known encoding", str(error), "save it as UTF-8"
         ) from None
+    assert tree.top is not None, "a whole text has an element"
     return tree.top
 
 
@@ -150,7 +154,8 @@ class _Tree:
                 if self.count <= MOST_ELEMENTS
                 else wrong_value(f"{where}: the file must have at most {MOST_ELEMENTS} elements", "more")
             )
-        element = XmlElement(tag, Value({key: Value(text, where) for key, text in attributes.items()}, where), [])
+        fields = {key: Value(text, where) for key, text in attributes.items()}
+        element = XmlElement(tag, Value(fields, where), fields, [])
         if self.open:
             self.open[-1].children.append(element)
         else:
@@ -184,9 +189,10 @@ def read_yaml(text: str, source: str, what: str) -> Value:
 
 @dataclass
 class _Open:
-    """A list or an object whose end is still to come. `key`: of the value that comes next, at `where`."""
+    """A list or an object from `begin` on whose end is to come. `key`: of the value that comes next, at `where`."""
 
-    value: Value
+    content: list[Value] | dict[str, Value]
+    begin: str
     key: str | None = None
     where: str = ""
 
@@ -201,17 +207,19 @@ def _yaml_tree(events: Iterable, source: str) -> Value:
     def add(value: Value) -> None:
         if not outer:
             top.append(value)
-        elif isinstance(outer[-1].value.content, list):
-            outer[-1].value.content.append(value)
-        elif outer[-1].key is not None:
-            outer[-1].value.content[outer[-1].key] = value
-            outer[-1].key = None
+            return
+        around = outer[-1]
+        if isinstance(around.content, list):
+            around.content.append(value)
+        elif around.key is not None:
+            around.content[around.key] = value
+            around.key = None
         elif not isinstance(value.content, str):
             raise value.wrong("a key must be a text", value.kind)
-        elif value.content in outer[-1].value.content:
+        elif value.content in around.content:
             raise value.wrong("an object must have each key once", f"'{value.content}' twice")
         else:
-            outer[-1].key, outer[-1].where = value.content, value.where
+            around.key, around.where = value.content, value.where
 
     for event in events:
         where = f"{source}:{event.start_mark.line + 1}"
@@ -228,9 +236,10 @@ def _yaml_tree(events: Iterable, source: str) -> Value:
         elif isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
             if len(outer) == MOST_DEPTH:
                 raise _too_deep(where)
-            outer.append(_Open(Value([] if isinstance(event, yaml.SequenceStartEvent) else {}, where)))
+            outer.append(_Open([] if isinstance(event, yaml.SequenceStartEvent) else {}, where))
         elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
-            add(outer.pop().value)
+            ended = outer.pop()
+            add(Value(ended.content, ended.begin))
         elif isinstance(event, yaml.DocumentStartEvent) and top:
             raise wrong_value(f"{where}: the file must be one document", "another one")
     return top[0] if top else Value("", f"{source}:1")
@@ -251,11 +260,11 @@ def read_json(text: str, **options: Any) -> Any:
     return json.loads(text, **options)
 
 
-def read_toml(text: str) -> dict:
+def read_toml(text: str) -> JsonObject:
     """Raises ValueError, of which TooDeep is one."""
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ModuleNotFoundError:  # before Python 3.11
+    else:
         import tomli as tomllib
     if _DEEP_KEY.search(text):
         raise TooDeep(f"values are nested more than {MOST_DEPTH} deep")

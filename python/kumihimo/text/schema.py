@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kumihimo.text.json_types import JsonObject
+
 if TYPE_CHECKING:
     import jsonschema  # takes longer to import than most verbs: only where a file is read
 
@@ -47,7 +49,7 @@ def sentence(error: jsonschema.ValidationError) -> str:
     return f"{place} is {shown(error.instance)}, not {expected(error.schema)}"
 
 
-def expected(schema: dict) -> str:
+def expected(schema: JsonObject) -> str:
     kinds = schema.get("type", "something else")
     words = {"object": "an object", "array": "a list", "string": "text", "boolean": "true or false", "null": "null"}
     words |= {"integer": "a whole number", "number": "a number"}

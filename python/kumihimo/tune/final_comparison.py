@@ -17,6 +17,7 @@ from statistics import median
 
 from kumihimo import _measure
 from kumihimo.text.errors import OutOfTime
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench.tuned import Choice, ratios_of
 from kumihimo.tune.launches import LONG_CALL_SECONDS
 
@@ -42,11 +43,11 @@ class Judged:
     theirs: list[float] = field(default_factory=list)
     refused: str = ""  # why it may not be chosen, whatever its time
     also: tuple[str, ...] = ()  # other questions at which the choice was tried too, and does not lose
-    in_program: dict = field(default_factory=dict)  # the ratio where calls follow one another as in a program
+    in_program: JsonObject = field(default_factory=dict)  # the ratio where calls follow one another as in a program
     far_launches: int = FAR_LAUNCHES
 
     @property
-    def figures(self) -> dict:
+    def figures(self) -> JsonObject:
         """Times are medians over the launches, the interval is of their ratios."""
         times = {"seconds": median(self.ours), "library_seconds": median(self.theirs)}
         return {**times, **ratios_of(list(zip(self.ours, self.theirs))), "launches": len(self.ours)}
@@ -105,7 +106,7 @@ class Judged:
         launches = list(zip(self.ours, self.theirs))[:number]
         return _measure.compare(launches).is_faster(TAKING_OVER_SECONDS / median(self.theirs[:number]))
 
-    def take(self, result: dict) -> None:
+    def take(self, result: JsonObject) -> None:
         if "not_applicable" in result:
             self.refused = result["not_applicable"]
         elif not result["bitwise"]:

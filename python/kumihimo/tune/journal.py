@@ -17,6 +17,7 @@ from pathlib import Path
 from kumihimo.text import files
 from kumihimo.text.documents import read_json
 from kumihimo.text.errors import failed
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.odd_bytes import to_json
 
 VERSION = 1
@@ -26,12 +27,12 @@ FAULTS = "faults"  # of a head: those of a testbed
 class Journal:
     """`head` must be equal for results to count: the machine, the library, our version."""
 
-    def __init__(self, path: Path | None, head: dict, fresh: bool = False) -> None:
+    def __init__(self, path: Path | None, head: JsonObject, fresh: bool = False) -> None:
         self.replaced = ""  # why what was there does not count
         self.unlocked = ""  # why another tuning that writes it as well is not seen
         self._head = json.loads(to_json({"kumihimo_tuning": VERSION, **head}))  # as it is read again
-        self._results: dict[tuple[str, str], dict] = {}
-        self._finished: dict[str, dict] = {}
+        self._results: dict[tuple[str, str], JsonObject] = {}
+        self._finished: dict[str, JsonObject] = {}
         self._path = path
         self._file: io.FileIO | None = None
         if path is not None:
@@ -45,20 +46,20 @@ class Journal:
     def launches(self) -> int:
         return len({name for name, _ in self._results})
 
-    def recall(self, launch: str, case: dict) -> dict | None:
+    def recall(self, launch: str, case: JsonObject) -> JsonObject | None:
         return self._results.get((launch, text_of(case)))
 
-    def keep(self, launch: str, found: Iterable[tuple[dict, dict]]) -> None:
+    def keep(self, launch: str, found: Iterable[tuple[JsonObject, JsonObject]]) -> None:
         """Cases with their results."""
         rows = [{"case": case, "result": result} for case, result in found]
         if rows:
             self._take({"launch": launch, "results": rows})
             self._write({"launch": launch, "results": rows})
 
-    def finished(self, target: dict) -> dict | None:
+    def finished(self, target: JsonObject) -> JsonObject | None:
         return self._finished.get(text_of(target))
 
-    def finish(self, target: dict, outcome: dict) -> None:
+    def finish(self, target: JsonObject, outcome: JsonObject) -> None:
         self._take({"target": target, "outcome": outcome})
         self._write({"target": target, "outcome": outcome})
 
@@ -97,7 +98,7 @@ class Journal:
         else:
             self._append(b"\n")  # after a line that is not whole
 
-    def _take(self, line: dict) -> None:
+    def _take(self, line: JsonObject) -> None:
         for row in line.get("results", []):
             key, result = (str(line["launch"]), text_of(row["case"])), row["result"]
             if isinstance(result, dict):
@@ -105,7 +106,7 @@ class Journal:
         if "target" in line and isinstance(line["outcome"], dict):
             self._finished[text_of(line["target"])] = line["outcome"]
 
-    def _write(self, line: dict) -> None:
+    def _write(self, line: JsonObject) -> None:
         self._append(to_json(line).encode() + b"\n")
 
     def _append(self, line: bytes) -> None:
@@ -115,7 +116,7 @@ class Journal:
                     line = line[self._file.write(line) :]
 
 
-def difference(before: dict, now: dict) -> str:
+def difference(before: JsonObject, now: JsonObject) -> str:
     """Why measurements under one head do not count under another."""
     then, today = (", ".join(map(str, head.get(FAULTS) or ["none"])) for head in (before, now))
     if then != today and {**before, FAULTS: None} == {**now, FAULTS: None}:
@@ -123,7 +124,7 @@ def difference(before: dict, now: dict) -> str:
     return "another machine, network, MPI library, its settings, command, program or version of Kumihimo"
 
 
-def read(data: bytes) -> Iterable[dict]:
+def read(data: bytes) -> Iterable[JsonObject]:
     for line in data.split(b"\n"):
         with contextlib.suppress(ValueError):
             found = read_json(line.decode(errors="replace"))
@@ -131,5 +132,5 @@ def read(data: bytes) -> Iterable[dict]:
                 yield found
 
 
-def text_of(value: dict) -> str:
+def text_of(value: JsonObject) -> str:
     return to_json(value, sort_keys=True)

@@ -9,6 +9,7 @@ from math import inf, isqrt
 
 from kumihimo import _plan
 from kumihimo.text.errors import BadInput, NotApplicable, not_applicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.ranges import FARTHEST, ranges
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.wisdom import rounded
@@ -76,7 +77,7 @@ def name_of(key: Key) -> str:
     return " ".join(value for _, value in key)
 
 
-def candidate_text(candidate: dict) -> str:
+def candidate_text(candidate: JsonObject) -> str:
     """ "streaming", "streaming prefetch=4096"; parameters at 0, as "none", are left out."""
     given = [f"{name}={value}" for name, value in candidate["parameters"].items() if value]
     return " ".join([candidate["variant"], *given])
@@ -88,7 +89,7 @@ def decisions(
     clock: BudgetClock,
     decide: Callable[[Key, int, float], str],
     step: Callable[[str], None] = lambda what: None,
-) -> Iterator[tuple[Key, int, dict]]:
+) -> Iterator[tuple[Key, int, JsonObject]]:
     """Decision for each key and size that fits into the time. For a key that this machine cannot measure it is
     {"not_applicable": reason}; those that there is no time for are left out.
     """
@@ -108,14 +109,14 @@ def decisions(
             yield key, size, {"not_applicable": str(reason)}
 
 
-def with_bound_that_holds(decision: dict) -> dict:
+def with_bound_that_holds(decision: JsonObject) -> JsonObject:
     """Without the time of reading the operands where a variant takes less: with operands in a cache it is no bound."""
     if any(row.get("seconds", inf) < decision["bound_seconds"] for row in decision["tried"]):
         del decision["bound_seconds"]
     return decision
 
 
-def choices_of(key: Key, measured: Sequence[tuple[int, dict]]) -> list[dict]:
+def choices_of(key: Key, measured: Sequence[tuple[int, JsonObject]]) -> list[JsonObject]:
     """Rows of wisdom: each range with what was measured in it."""
     points = sorted(measured, key=lambda point: point[0])
     if not points:
@@ -138,7 +139,7 @@ def first_byte(size: int) -> int:
     return size // FARTHEST if size > FARTHEST**3 else 0
 
 
-def figures_of(size: int, decision: dict) -> dict:
+def figures_of(size: int, decision: JsonObject) -> JsonObject:
     """Figures of the chosen variant beside the golden copy, what runs untuned, and the bound."""
     chosen = row_of(decision, decision["chosen"])
     plain = decision["tried"][0]
@@ -154,15 +155,15 @@ def figures_of(size: int, decision: dict) -> dict:
     )
 
 
-def row_of(decision: dict, candidate: dict) -> dict:
+def row_of(decision: JsonObject, candidate: JsonObject) -> JsonObject:
     return next(row for row in decision["tried"] if is_row_of(row, candidate))
 
 
-def is_row_of(row: dict, candidate: dict) -> bool:
+def is_row_of(row: JsonObject, candidate: JsonObject) -> bool:
     return all(row[name] == candidate[name] for name in candidate)
 
 
-def refused(measured: Sequence[tuple[Key, int, dict]]) -> list[str]:
+def refused(measured: Sequence[tuple[Key, int, JsonObject]]) -> list[str]:
     """Variants that are wrong, each with the input."""
     found = [
         f"{name_of(key)}: {candidate_text(row)}: {row['refused']}"
@@ -173,7 +174,7 @@ def refused(measured: Sequence[tuple[Key, int, dict]]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def reason(decision: dict) -> str:
+def reason(decision: JsonObject) -> str:
     """Why the variant was chosen, in a few words."""
     chosen, untuned = decision["chosen"], decision["untuned"]
     if chosen != untuned:

@@ -11,6 +11,7 @@ from random import Random
 
 from kumihimo.processes import mpi
 from kumihimo.text.errors import Failed, OutOfTime
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune import bench
 from kumihimo.tune.bench.cases import BenchCase
 from kumihimo.tune.journal import Journal
@@ -21,7 +22,7 @@ MOST_FAILURES = 4  # where no launch ever ended well: then it is not for the cas
 Batch = list[tuple[int, BenchCase]]  # cases of a launch, each with its place among those that were asked for
 
 # Results in the order of the cases; fewer where the time was over.
-Measure = Callable[[Sequence[BenchCase], int, float, float, Callable[[dict], None]], None]
+Measure = Callable[[Sequence[BenchCase], int, float, float, Callable[[JsonObject], None]], None]
 
 
 @dataclass
@@ -66,7 +67,7 @@ class Launches:
         part: float = 1.0,
         in_order: bool = False,
         measure: Measure | None = None,
-    ) -> list[dict | None]:
+    ) -> list[JsonObject | None]:
         """Their results in order; None for those that were not reached in this part of the time that is left. Raises
         OutOfTime where there is none to begin, and Failed where launches fail whatever the case. `measure` in place of
         the usual one."""
@@ -81,31 +82,32 @@ class Launches:
             order = shuffled(order, name)
         end = self.clock.spent + max(LEAST_SECONDS, self.overhead, part * self.left)
         batches = [order]
-        blamed: list[tuple[dict, dict]] = []  # kept only where it was not for all that launches failed
+        blamed: list[tuple[JsonObject, JsonObject]] = []  # kept only where it was not for all that launches failed
         while batches and not self.interrupted:
             batch = batches.pop(0)
-            results: list[dict] = []
+            results: list[JsonObject] = []
             try:
                 by = measure or self._measure
                 failure = self._launch(by, [case for _, case in batch], ranks, seconds, end, results)
             finally:
-                for (index, _), result in zip(batch, results):
-                    found[index] = short(result)
-                self._journal.keep(name, [(key_of(case, ranks), found[i]) for (i, case), _ in zip(batch, results)])
+                kept = [(case, short(result)) for (_, case), result in zip(batch, results)]
+                for (index, _), (_, result) in zip(batch, kept):
+                    found[index] = result
+                self._journal.keep(name, [(key_of(case, ranks), result) for case, result in kept])
             remaining = batch[len(results) :]
             if failure and remaining:
                 batches = [*halves(remaining), *batches]
                 if len(first_group(remaining)) == 1:
                     index, case = remaining[0]
-                    found[index] = self._blame(case, failure)
-                    blamed.append((key_of(case, ranks), found[index]))
+                    blame = found[index] = self._blame(case, failure)
+                    blamed.append((key_of(case, ranks), blame))
             if self.clock.spent + max(LEAST_SECONDS, self.overhead) > end:
                 break
         self._journal.keep(name, blamed)
         return found
 
     def _launch(
-        self, by: Measure, cases: list[BenchCase], ranks: int, seconds: float, end: float, results: list[dict]
+        self, by: Measure, cases: list[BenchCase], ranks: int, seconds: float, end: float, results: list[JsonObject]
     ) -> Failed | None:
         self.made += 1
         began = self.clock.spent
@@ -123,7 +125,7 @@ class Launches:
                 self.overhead = min(self.overhead, self.clock.spent - began)
         return None
 
-    def _blame(self, case: BenchCase, failure: Failed) -> dict:
+    def _blame(self, case: BenchCase, failure: Failed) -> JsonObject:
         """A result in place of one: the launch ends well without this case, or another is blamed next."""
         self.failures.append(f"{case.collective} by {case.algorithm} of {case.bytes} bytes: {failure}")
         if not self._works and len(self.failures) == MOST_FAILURES:
@@ -148,7 +150,7 @@ def halves(remaining: Batch) -> list[Batch]:
     return [each for each in (group[:half], group[half:] + rest if half else rest) if each]
 
 
-def key_of(case: BenchCase, ranks: int) -> dict:
+def key_of(case: BenchCase, ranks: int) -> JsonObject:
     key = {**asdict(case), "ranks": ranks}
     del key["nodes"]
     return {**key, "nodes": case.nodes.key} if case.nodes else key
@@ -156,15 +158,15 @@ def key_of(case: BenchCase, ranks: int) -> dict:
 
 def shuffled(cases: list[tuple[int, BenchCase]], name: str) -> list[tuple[int, BenchCase]]:
     """Sizes in an order of this launch's own; cases of one size stay together, since they take turns."""
-    sizes = sorted({case.bytes for _, case in cases})
+    sizes = sorted({case.bytes or 0 for _, case in cases})
     Random(name).shuffle(sizes)
     return [each for size in sizes for each in cases if each[1].bytes == size]
 
 
-def short(result: dict) -> dict:
+def short(result: JsonObject) -> JsonObject:
     """The members of a result that choices are made from."""
-    names = ("algorithm", "bytes", "seconds", "ratio", "bitwise", "not_applicable", "samples")
-    names += ("back_to_back_seconds", "between_seconds", "over_computation_seconds")
+    names = ["algorithm", "bytes", "seconds", "ratio", "bitwise", "not_applicable", "samples"]
+    names += ["back_to_back_seconds", "between_seconds", "over_computation_seconds"]
     found = {name: result[name] for name in names if name in result}
     if "library" in result:
         found["library"] = {"seconds": result["library"]["seconds"]}
@@ -173,7 +175,7 @@ def short(result: dict) -> dict:
 
 def on_this_machine(installation: mpi.Installation) -> Measure:
     def measure(
-        cases: Sequence[BenchCase], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
+        cases: Sequence[BenchCase], ranks: int, seconds: float, limit: float, on_result: Callable[[JsonObject], None]
     ) -> None:
         bench.run_measure(
             cases,

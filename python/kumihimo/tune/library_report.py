@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kumihimo.processes import mpi
 from kumihimo.text.errors import Failed, NotApplicable, OutOfTime
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.sizes import text_of
 from kumihimo.tune import mpi_library, search
 from kumihimo.tune.bench.nodes import OtherNodes, RealNodes, real_nodes
@@ -36,7 +37,7 @@ class LibraryReport:
     """`exports`: what became of each file, a list of lines; `disobeyed`: those that the library here did not follow;
     `lacking`: what there was no time for, and `undelivered` which of it was asked for by --export."""
 
-    violations: list[dict] = field(default_factory=list)
+    violations: list[JsonObject] = field(default_factory=list)
     exports: list[list[str]] = field(default_factory=list)
     disobeyed: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)
@@ -136,12 +137,14 @@ class LibraryStudy:
     def violations(self, setup: Setup) -> list[Violation]:
         """Guidelines that the library's default violates."""
         key = {"guidelines": setup.ranks, "bytes": list(setup.sizes)}
-        known = setup.memory.finished(key)
+        memory = setup.memory
+        assert memory is not None, "setup() gives one"
+        known = memory.finished(key)
         if known is None:
             tables = [self.default_table(setup, number) for number in range(LEAST_LAUNCHES)]
             found = violations(joined(tables))
             known = {"violations": [asdict(violation) for violation in found]}
-            setup.memory.finish(key, known)
+            memory.finish(key, known)
         return [Violation(**violation) for violation in known["violations"]]
 
     def default_table(self, setup: Setup, number: int) -> LibraryTable:
@@ -161,10 +164,10 @@ class MemoryOfNodes:
     journal: Journal
     nodes: RealNodes
 
-    def finished(self, target: dict) -> dict | None:
+    def finished(self, target: JsonObject) -> JsonObject | None:
         return self.journal.finished({**target, "on": self.nodes.key})
 
-    def finish(self, target: dict, outcome: dict) -> None:
+    def finish(self, target: JsonObject, outcome: JsonObject) -> None:
         self.journal.finish({**target, "on": self.nodes.key}, outcome)
 
 

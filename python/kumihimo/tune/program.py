@@ -4,15 +4,15 @@ change, until what is left is too little to be measured.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, lcm
 
 from kumihimo import _schedule
 from kumihimo.collectives import arguments
-from kumihimo.run.profile.collectives import BLOCKING, NON_BLOCKING, PERSISTENT, Collectives, Form, Use
+from kumihimo.run.profile.collectives import BLOCKING, NON_BLOCKING, PERSISTENT, Collectives, Form, SecondsBy, Use
 from kumihimo.text.errors import KumihimoError
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.ranges import times_apart
 from kumihimo.tune.bench.cases import MOST_BYTES, BenchCase, applies
 from kumihimo.tune.rehearsal import BACK_TO_BACK, BETWEEN, OVER_COMPUTATION
@@ -107,14 +107,14 @@ def why_not(use: Use, collectives: Sequence[str] | None) -> str:
     return "" if savable_seconds(use) > 0 else "all of its time is waiting"
 
 
-def forwarded(profile: Collectives) -> Counter:
+def forwarded(profile: Collectives) -> SecondsBy[str]:
     """Seconds of the collectives that `kumihimo run` leaves to the MPI library whatever is chosen, by reason. Whether a
     user-defined operation commutes is not in a profile."""
-    found = Counter(profile.others)
+    found = SecondsBy(profile.others)
     for use in profile.uses:
         for form, spent in use.forms.items():
             if why := why_forwarded(use, form):
-                found[why] += spent
+                found.add(why, spent)
     return found
 
 
@@ -179,12 +179,12 @@ def measured_as(collective: str, form: Form) -> Form:
 
 def forms_of(uses: Sequence[Use]) -> tuple[Form, tuple[Form, ...]]:
     """The form that takes most of the time, and the others."""
-    seconds: Counter = Counter()
+    seconds: SecondsBy[Form] = SecondsBy()
     for use in uses:
         for form, spent in use.forms.items():
             if is_ours(use, form):
-                seconds[measured_as(use.collective, form)] += spent
-    first, *others = (form for form, _ in seconds.most_common())
+                seconds.add(measured_as(use.collective, form), spent)
+    first, *others = (form for form, _ in seconds.falling())
     return first, tuple(others)
 
 
@@ -204,6 +204,7 @@ def sizes_of(uses: Sequence[Use], form: Form) -> tuple[int, ...]:
     """The smallest and the largest of each size class, in whole elements around them, in the order of the classes."""
     if not arguments.moves_data(uses[0].collective):
         return (0,)
+    assert form.type is not None, "forms without a type are not tuned"
     element = lcm(ELEMENT, _schedule.type_bytes(form.type))
     found: dict[int, None] = {}
     for use in uses:
@@ -243,7 +244,7 @@ class Gain:
     high: float = 0.0
 
 
-def predicted_gain(profile: Collectives, choices: Sequence[dict]) -> Gain:
+def predicted_gain(profile: Collectives, choices: Sequence[JsonObject]) -> Gain:
     """Gain of the part that transfers: as much as the choices for its sizes take less time than the MPI library: in
     calls that follow one another as the program's do, where that was measured.
     """
@@ -252,25 +253,26 @@ def predicted_gain(profile: Collectives, choices: Sequence[dict]) -> Gain:
         for choice in choices:
             rows = measured_in(choice, use) if is_for(choice, use) else []
             for place, ratio in enumerate(("ratio", "ratio_high", "ratio_low")):
-                gains = [1 - row.get(f"program_{ratio}", row[ratio]) for row in rows]
+                of_program = f"program_{ratio}"
+                gains = [1 - row[of_program if of_program in row else ratio] for row in rows]
                 part = part_covered(choice, use) / max(1, len(rows))
                 saved[place] += savable_seconds(use) * part * sum(gains)
     return Gain(*(profile.share(seconds) for seconds in saved))
 
 
-def is_for(choice: dict, use: Use) -> bool:
+def is_for(choice: JsonObject, use: Use) -> bool:
     ours = choice["algorithm"] != "library" and choice["collective"] == use.collective
     same = choice["ranks"] == use.ranks and use.start == choice.get("start", BLOCKING)
     return ours and same and use.irregular == (choice.get("blocks") == UNEQUAL)
 
 
-def part_covered(choice: dict, use: Use) -> float:
+def part_covered(choice: JsonObject, use: Use) -> float:
     """Covered part of the calls' sizes, which may be any from the smallest to the largest."""
     low, high = max(use.smallest, choice["from_bytes"]), min(use.largest, choice.get("to_bytes", inf))
     return max(0.0, (high - low + 1) / (use.largest - use.smallest + 1))
 
 
-def measured_in(choice: dict, use: Use) -> list[dict]:
+def measured_in(choice: JsonObject, use: Use) -> list[JsonObject]:
     """At the sizes of its calls; where none of these was measured, at the nearest: a choice of an earlier tuning."""
     low, high = use.smallest - ELEMENT, use.largest + 2 * ELEMENT
     rows = [row for row in choice.get("measured", ()) if "ratio" in row]

@@ -16,6 +16,7 @@ from statistics import median
 from kumihimo.processes import mpi
 from kumihimo.run import preload
 from kumihimo.text.errors import OutOfTime
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.ranges import times_apart
 from kumihimo.tune import wisdom
 from kumihimo.tune.bench.cases import BenchCase
@@ -37,7 +38,7 @@ USUAL_WAYS = (BACK_TO_BACK, BETWEEN)  # of blocking calls
 # Results of all sizes in the launch of this number, with the choices or without; None where time ended first.
 Launch = Callable[[int, bool], list]
 # How processes are measured with these choices (True) and without.
-Stage = Callable[[list[dict]], AbstractContextManager[dict[bool, Measure]]]
+Stage = Callable[[list[JsonObject]], AbstractContextManager[dict[bool, Measure]]]
 
 
 @dataclass
@@ -67,7 +68,7 @@ class Rehearsed:
         lost = [WAYS[way] for way in self.ways if median(self.gains[way]) < LEAST_GAIN_SECONDS]
         return f"no gain in the rehearsal at {self.bytes} bytes: {', '.join(lost)}" if lost else ""
 
-    def take(self, ours: dict, theirs: dict) -> None:
+    def take(self, ours: JsonObject, theirs: JsonObject) -> None:
         self.trouble = self.trouble or ours.get("not_applicable", "") or theirs.get("not_applicable", "")
         if not self.trouble:
             for way, gains in self.gains.items():
@@ -75,7 +76,7 @@ class Rehearsed:
                 self.ratios[way].append(ratio_of(ours[way], theirs[way]))
 
     @property
-    def figures(self) -> dict:
+    def figures(self) -> JsonObject:
         """The ratio in a program that calls in these ways, one as often as the other: median, least and most of the
         pairs."""
         means = [sum(pair) / len(pair) for pair in zip(*(self.ratios[way] for way in self.ways))]
@@ -128,7 +129,7 @@ def on_this_machine(installation: mpi.Installation) -> Stage:
     ours = preload.preloaded((preload.INTERPOSER,), preload.suffix_of(installation.library))
 
     @contextmanager
-    def stage(choices: list[dict]) -> Iterator[dict[bool, Measure]]:
+    def stage(choices: list[JsonObject]) -> Iterator[dict[bool, Measure]]:
         with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
             path, summary = Path(folder) / "wisdom.json", Path(folder) / "summary.json"
             path.write_text(wisdom.as_text(wisdom.document(choices, {})), encoding="utf-8")
@@ -144,7 +145,7 @@ def on_this_machine(installation: mpi.Installation) -> Stage:
 
 def measured_by(installation: mpi.Installation, of_processes: dict[str, str]) -> Measure:
     def measure(
-        cases: Sequence[BenchCase], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
+        cases: Sequence[BenchCase], ranks: int, seconds: float, limit: float, on_result: Callable[[JsonObject], None]
     ) -> None:
         run_rehearsal(
             cases,
@@ -163,9 +164,9 @@ def seen(measure: Measure, summary: Path) -> Measure:
     """Reports only what really ran by our algorithm, as the interposer's summary says: else nothing was compared."""
 
     def measured(
-        cases: Sequence[BenchCase], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
+        cases: Sequence[BenchCase], ranks: int, seconds: float, limit: float, on_result: Callable[[JsonObject], None]
     ) -> None:
-        results: list[dict] = []
+        results: list[JsonObject] = []
         summary.unlink(missing_ok=True)
         try:
             measure(cases, ranks, seconds, limit, results.append)
@@ -179,7 +180,7 @@ def seen(measure: Measure, summary: Path) -> Measure:
     return measured
 
 
-def calls_of(summary: Path) -> list[dict] | None:
+def calls_of(summary: Path) -> list[JsonObject] | None:
     """None where the launch was ended before it was written."""
     try:
         return json.loads(summary.read_text(encoding="utf-8"))["calls"]
@@ -187,7 +188,7 @@ def calls_of(summary: Path) -> list[dict] | None:
         return None
 
 
-def is_row_of(row: dict, result: dict) -> bool:
+def is_row_of(row: JsonObject, result: JsonObject) -> bool:
     called = result["collective"] if result.get("overlap_seconds") is None else f"i{result['collective']}"
     same = row["collective"] == called and row["algorithm"] == result["algorithm"]
     if result.get("counts"):  # the run counts the first block, the result tells the mean
@@ -195,5 +196,5 @@ def is_row_of(row: dict, result: dict) -> bool:
     return same and row["bytes_from"] <= result["bytes"] <= row["bytes_to"]
 
 
-def as_not_applicable(result: dict) -> dict:
+def as_not_applicable(result: JsonObject) -> JsonObject:
     return {**result, "not_applicable": "the MPI library ran the call in the rehearsal"}

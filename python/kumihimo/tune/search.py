@@ -10,6 +10,7 @@ from math import log
 
 from kumihimo import _collectives
 from kumihimo.text.errors import NotApplicable, OutOfTime
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.ranges import times_apart
 from kumihimo.tune.bench import tuned, variations
 from kumihimo.tune.bench.cases import BenchCase, cases_of_all
@@ -77,7 +78,8 @@ def one_for_all(tuning: CaseTuning) -> Proposals:
             tuning.step(f"trying all algorithms, launch {number + 1} of {tuning.effort.finals}")
             for result in tuned.launched(tuning, f"one for all {number + 1}", cases, tuning.effort.survey_seconds):
                 if "not_applicable" not in result:
-                    times.setdefault(result["choice"], []).append(log(result.get("ratio", result["seconds"])))
+                    cost: float = result["ratio"] if "ratio" in result else result["seconds"]
+                    times.setdefault(result["choice"], []).append(log(cost))
     except OutOfTime:
         cut.append("launch")
     most = max(map(len, times.values()), default=0)
@@ -86,7 +88,7 @@ def one_for_all(tuning: CaseTuning) -> Proposals:
     return Proposals({} if best is None else dict.fromkeys(tuning.sizes, best), not cut)
 
 
-def in_one_segment(collective: str, name: str, each: int, ranks: int) -> dict:
+def in_one_segment(collective: str, name: str, each: int, ranks: int) -> JsonObject:
     declared = {parameter.name for parameter in _collectives.find(collective, name).parameters}
     return {**variations.start(collective, name, each, ranks), **({"segments": 1} if "segments" in declared else {})}
 
@@ -94,8 +96,9 @@ def in_one_segment(collective: str, name: str, each: int, ranks: int) -> dict:
 def noting_cut(tuning: CaseTuning, cut: list[str]) -> CaseTuning:
     """The same, which adds to `cut` the names of launches that do not reach all."""
     reach = tuning.launch
+    assert reach is not None, "tunings of several targets have a launch"
 
-    def launch(asked: CaseTuning, name: str, cases: list[BenchCase], seconds: float) -> list[dict]:
+    def launch(asked: CaseTuning, name: str, cases: list[BenchCase], seconds: float) -> list[JsonObject | None]:
         results = reach(asked, name, cases, seconds)
         cut.extend(name for result in results if result is None)
         return [NOT_REACHED if result is None else result for result in results]

@@ -13,6 +13,7 @@ from kumihimo.predict import chances, simulation
 from kumihimo.predict.prediction import Setting
 from kumihimo.predict.prediction_errors import PredictedCase
 from kumihimo.text.errors import KumihimoError, NotApplicable, OutOfTime, not_applicable
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.ranges import ranges
 from kumihimo.tune import search
 from kumihimo.tune.bench import variations
@@ -24,15 +25,15 @@ from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.targets import ANY
 from kumihimo.tune.wisdom import LIBRARY, rounded
 
-Predict = Callable[[simulation.CollectiveQuestion, int], dict]
+Predict = Callable[[simulation.CollectiveQuestion, int], JsonObject]
 
 
-def predict(asked: simulation.CollectiveQuestion, size: int) -> dict:
+def predict(asked: simulation.CollectiveQuestion, size: int) -> JsonObject:
     variant = simulation.variants(asked.arguments.collective, asked.algorithm)[0]
     return simulation.predict(asked, simulation.Case(variant, size))
 
 
-def named_segments(collective: str, choice: Choice, segment_bytes: int) -> dict:
+def named_segments(collective: str, choice: Choice, segment_bytes: int) -> JsonObject:
     """The parameters, with the segment size of the machine where the algorithm was predicted with it by default: real
     ranks have another default."""
     name, parameters = choice[0], dict(choice[1])
@@ -53,7 +54,7 @@ class Predicted:
     high: float | None = None
     chance: float | None = None
 
-    def row(self, size: int) -> dict:
+    def row(self, size: int) -> JsonObject:
         """As wisdom has it."""
         members = {"low_seconds": self.low, "high_seconds": self.high, "fastest_probability": self.chance}
         known = {name: value for name, value in members.items() if value is not None}
@@ -76,7 +77,7 @@ class Simulated:
         """The ranks of each node; of nodes alike only one."""
         return self.asked.space.node_sizes or [self.asked.space.ranks_per_node]
 
-    def tune(self, collective: str, sizes: Sequence[int]) -> tuple[list[dict], list[int]]:
+    def tune(self, collective: str, sizes: Sequence[int]) -> tuple[list[JsonObject], list[int]]:
         """Choices as wisdom has them, and the sizes that there was no time for."""
         sizes = sizes_of(collective, sizes)
         found: dict[int, Predicted] = {}
@@ -111,7 +112,9 @@ class Simulated:
             name, parameters, told = self.best(collective, size, tried)
         return Predicted((name, tuple(parameters.items())), told["seconds"], told.get("low"), told.get("high"), chance)
 
-    def best(self, collective: str, size: int, tried: Sequence[tuple[str, dict]]) -> tuple[str, dict, dict]:
+    def best(
+        self, collective: str, size: int, tried: Sequence[tuple[str, JsonObject]]
+    ) -> tuple[str, JsonObject, JsonObject]:
         times = []
         for name, parameters in tried:
             told = self.told(collective, size, name, parameters)
@@ -122,7 +125,7 @@ class Simulated:
         told, name, parameters = min(times, key=lambda time: time[0]["seconds"])
         return name, parameters, told
 
-    def chance(self, collective: str, size: int, chosen: str, tried: Sequence[tuple[str, dict]]) -> float | None:
+    def chance(self, collective: str, size: int, chosen: str, tried: Sequence[tuple[str, JsonObject]]) -> float | None:
         """Probability, before parameters vary, that no other algorithm is faster: intervals are those of classes."""
         errors, ranks = self.asked.setting.errors, self.asked.space.ranks
         times = {name: self.told(collective, size, name, parameters)["seconds"] for name, parameters in tried}
@@ -134,7 +137,7 @@ class Simulated:
         found = None if errors is None or len(cases) < 2 else chances.of_cases(errors, cases)
         return found[[case.algorithm for case in cases].index(chosen)] if found else None
 
-    def told(self, collective: str, size: int, name: str, parameters: dict) -> dict:
+    def told(self, collective: str, size: int, name: str, parameters: JsonObject) -> JsonObject:
         """`seconds`, None where the algorithm does not fit, and `low` and `high` where there is an interval."""
         key = {"collective": collective, "bytes": size, "algorithm": name, "parameters": parameters}
         key |= {"ranks": self.asked.space.ranks, "node_sizes": self.node_sizes}
@@ -154,7 +157,7 @@ class Simulated:
             self.journal.keep(self.asked.setting.model, [(key, known)])
         return known
 
-    def row(self, collective: str, each, found: dict[int, Predicted]) -> dict:
+    def row(self, collective: str, each, found: dict[int, Predicted]) -> JsonObject:
         space = self.asked.space
         ranks = space.ranks
         measured = [found[size].row(size) for size in each.sizes if size in found]
@@ -166,7 +169,7 @@ class Simulated:
             "determinism": ANY,
             "algorithm": each.chosen[0],
             "parameters": named_segments(
-                collective, each.chosen, self.asked.job.machine.segment_bytes_of(max(each.sizes))
+                collective, each.chosen, self.asked.setting.known_job.machine.segment_bytes_of(max(each.sizes))
             ),
             "from_bytes": each.from_bytes,
             "to_bytes": each.to_bytes,
@@ -197,7 +200,7 @@ def seconds_on(machine: _machine.Machine) -> PredictSeconds:
             return None
         question = replace(asked, arguments=case.arguments, algorithm=case.algorithm, parameters=case.parameters)
         try:
-            return predict(question, case.bytes)["seconds"]
+            return predict(question, case.bytes or 0)["seconds"]
         except NotApplicable:
             return None
 

@@ -14,6 +14,7 @@ from kumihimo.collectives.arguments import Ranks
 from kumihimo.processes import allocation, mpi
 from kumihimo.run.profile.collectives import NON_BLOCKING, Form
 from kumihimo.text.errors import KumihimoError
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench.cases import NODE, NONE, BenchCase, rank_space, sizes_of
 from kumihimo.tune.bench.nodes import RealNodes
 from kumihimo.tune.launches import LONG_CALL_SECONDS
@@ -121,7 +122,7 @@ class Target:
         return self.program is not None and self.program.call_seconds >= LONG_CALL_SECONDS
 
     @property
-    def key(self) -> dict:
+    def key(self) -> JsonObject:
         """As wisdom names the communicators that a choice is for; 0: any, and where the nodes are not alike."""
         ranks, nodes, each = self.counts
         return {
@@ -181,7 +182,9 @@ def sends_whole_vectors(
 
 
 def in_form(case: BenchCase, form: Form) -> BenchCase:
-    return replace(case, type=form.type, operation=form.operation or case.operation, in_place=form.in_place)
+    return replace(
+        case, type=form.type or case.type, operation=form.operation or case.operation, in_place=form.in_place
+    )
 
 
 def usual_ranks(family: str) -> list[int]:

@@ -11,6 +11,7 @@ from math import inf, sqrt
 from kumihimo import _collectives
 from kumihimo.processes import mpi
 from kumihimo.text.errors import Failed, OutOfTime
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune import rehearsal, search, wisdom
 from kumihimo.tune.bench.cases import BenchCase, rank_space
 from kumihimo.tune.bench.job import run_check, run_measure
@@ -56,7 +57,7 @@ class TargetOutcome:
     """Outcome of one target: `choices` as wisdom has them; `left` sizes that there was no time for; `wrong` results."""
 
     target: Target
-    choices: list[dict] = field(default_factory=list)
+    choices: list[JsonObject] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     thorough: bool = True  # whether there was time for all parts of the search
@@ -80,7 +81,7 @@ class CollectiveTuner:
     stage: rehearsal.Stage | None = None  # where choices are rehearsed, if they can be
     foresight: Foresight | None = None  # where the machine is described
     runs_follow: bool = False
-    known: Sequence[dict] = ()
+    known: Sequence[JsonObject] = ()
 
     def tune(self, targets: Sequence[Target], sizes: Sequence[int], seconds: float = inf) -> Iterator[TargetOutcome]:
         """One outcome after another, all within so many seconds."""
@@ -170,7 +171,7 @@ class CollectiveTuner:
         return self.runs_follow and target.has_long_calls
 
     def search_launch_seconds(self, target: Target) -> float:
-        calls = LONG_CALLS * target.program.call_seconds if self.is_quick(target) else 0.0
+        calls = LONG_CALLS * target.program.call_seconds if target.program and self.is_quick(target) else 0.0
         return self.launches.overhead + calls
 
     @staticmethod
@@ -179,8 +180,10 @@ class CollectiveTuner:
         odd = search.spread(proposed, probes)
         first = first_look(target, list(proposed)) if proposed else []
         rest = [size for size in proposed if size not in first]
-        last = target.program.sizes.index if target.program else lambda size: size > CHEAP_BYTES
-        in_order = sorted([*first, *rest, *odd], key=last)  # else as they stand
+        program = target.program
+        in_order = sorted(
+            [*first, *rest, *odd], key=lambda size: program.sizes.index(size) if program else int(size > CHEAP_BYTES)
+        )  # else as they stand
         return [(size, {**proposed, **odd}[size]) for size in in_order]
 
     def judging_seconds(self, share: float, began: float, wanted: int) -> float:
@@ -203,6 +206,7 @@ class CollectiveTuner:
         if not asked or not self.rehearses(target):
             return True
         cases = [self.case(target, each.bytes, each.choice) for each in asked]
+        assert self.stage is not None, "rehearses() says whether there is one"
         launches = 2 * rehearsal.PAIRS
         seconds = (self.launches.left / launches - self.launches.overhead) / len(cases)
 
@@ -257,10 +261,11 @@ class CollectiveTuner:
         )
         tuning.step = lambda what: self.step(f"{target}: {what}")
         tuning.allowed = target.allows
-        if self.foresight is not None and not target.emulated:
-            tuning.worth_trying = lambda cases: self.foresight.worth_trying(cases, target.ranks)
+        foresight = self.foresight
+        if foresight is not None and not target.emulated:
+            tuning.worth_trying = lambda cases: foresight.worth_trying(cases, target.ranks)
 
-        def launch(_: CaseTuning, name: str, cases: list[BenchCase], each: float) -> list[dict | None]:
+        def launch(_: CaseTuning, name: str, cases: list[BenchCase], each: float) -> list[JsonObject | None]:
             return self.launches(f"{target}: {name}", cases, target.ranks, each, part, in_order=True)
 
         tuning.launch = launch
@@ -269,11 +274,10 @@ class CollectiveTuner:
     def checked(self, target: Target, wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, str]:
         """Choices that are wrong, with what was found: each at the first and the last of its sizes that are not too
         long, in place as well as not. Where calls take long, of shorter vectors: a rank makes the values of all."""
-        most = CHEAP_BYTES if self.is_quick(target) else inf
         asked = [
             (choice, self.case(target, size, choice, in_place))
             for choice, sizes in sizes_to_check(wanted).items()
-            for size in sorted({min(size, most) for size in sizes})
+            for size in sorted({min(size, CHEAP_BYTES) if self.is_quick(target) else size for size in sizes})
             for in_place in (False, True)
         ]
         name = f"{target}: check"
@@ -283,8 +287,8 @@ class CollectiveTuner:
             self.step(f"{target}: checking results")
             wrong = self.checked_by_parts([asked[i][1] for i in new], target.ranks)
             self.journal.keep(name, [(keys[i], {"wrong": wrong.get(place, "")}) for place, i in enumerate(new)])
-        found = [(choice, self.journal.recall(name, key)["wrong"]) for (choice, _), key in zip(asked, keys)]
-        return {choice: what for choice, what in found if what}
+        found = [(choice, self.journal.recall(name, key) or {}) for (choice, _), key in zip(asked, keys)]
+        return {choice: kept["wrong"] for choice, kept in found if kept.get("wrong")}
 
     def checked_by_parts(self, cases: Sequence[BenchCase], ranks: int) -> dict[int, str]:
         """Errors found, by place; where the launch itself fails, its halves, down to the case that does not end."""
@@ -330,7 +334,7 @@ def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[in
     }
 
 
-def known_choices(target: Target, known: Sequence[dict]) -> list[dict]:
+def known_choices(target: Target, known: Sequence[JsonObject]) -> list[JsonObject]:
     """The known choices for the target, if each size of the program has one and it may be used; else none."""
     if target.program is None or not known:
         return []
@@ -347,7 +351,7 @@ def known_choices(target: Target, known: Sequence[dict]) -> list[dict]:
     return found
 
 
-def finished_key(target: Target, sizes: Sequence[int]) -> dict:
+def finished_key(target: Target, sizes: Sequence[int]) -> JsonObject:
     key = {**target.key, "emulated": target.ranks_per_node, "sizes": list(sizes)}
     if target.program:  # another recording takes another time
         asked = {name: value for name, value in asdict(target.program).items() if name not in TIMES}
@@ -405,7 +409,7 @@ class Probe:
 def probe(installation: mpi.Installation, numbers: Sequence[int]) -> Probe:
     """Probes with the most ranks that can be started; where all of these are on one node, so are fewer."""
     descending = sorted(set(numbers), reverse=True)
-    probed = None
+    probed: Probe | None = None
     for number in descending:
         began = time.monotonic()
         try:
@@ -419,6 +423,7 @@ def probe(installation: mpi.Installation, numbers: Sequence[int]) -> Probe:
         probed.nodes[number] = real_nodes(about)
         if not probed.nodes[number]:
             break
+    assert probed is not None, "there are numbers of ranks"
     return probed
 
 

@@ -15,6 +15,7 @@ from kumihimo.run.wisdom_reading import folder, usual_path
 from kumihimo.text import files
 from kumihimo.text.documents import read_json
 from kumihimo.text.errors import BadInput, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.odd_bytes import to_json
 from kumihimo.text.ranges import ranges
 from kumihimo.tune.bench.tuned import Choice
@@ -36,7 +37,7 @@ def kernel_path() -> Path:
     return usual_path(_plan.KERNEL_SUBJECT)
 
 
-def machine_object() -> dict:
+def machine_object() -> JsonObject:
     machine = _plan.this_machine()
     return {"processor": machine.processor, "processors": machine.processors}
 
@@ -48,7 +49,7 @@ def chosen(target: Target, judged: Judged) -> Choice:
     return judged.choice if judged.faster else LIBRARY
 
 
-def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
+def choices_of(target: Target, judged: Sequence[Judged]) -> list[JsonObject]:
     """Ranges of sizes, each with the figures of that size in it where the choice does worst."""
     if target.unequal:
         return choice_of_all_sizes(target, judged)
@@ -66,7 +67,7 @@ def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
     return found
 
 
-def choice_of_all_sizes(target: Target, judged: Sequence[Judged]) -> list[dict]:
+def choice_of_all_sizes(target: Target, judged: Sequence[Judged]) -> list[JsonObject]:
     """Ours if it is faster at some size, and refused or perhaps slower at none."""
     if not judged:
         return []
@@ -80,7 +81,7 @@ def choice_of_all_sizes(target: Target, judged: Sequence[Judged]) -> list[dict]:
     return [{**row, **figures_of_worst({**row, "measured": measured}), "measured": measured}]
 
 
-def for_user_operations(target: Target) -> dict:
+def for_user_operations(target: Target) -> JsonObject:
     """Other choices run no operations of a program: these cost more than those that are measured."""
     return {"user_operations": True} if target.program and target.program.user_operations else {}
 
@@ -89,7 +90,7 @@ def is_no_slower(judged: Judged) -> bool:
     return judged.figures["ratio"] <= 1 and judged.figures["ratio_high"] <= PERHAPS_SLOWER
 
 
-def figures_at(judged: Judged) -> dict:
+def figures_at(judged: Judged) -> JsonObject:
     """The measured figures, those of rejected algorithms too."""
     name, parameters = judged.choice
     refused = {"refused": judged.refused} if judged.refused else {}
@@ -104,13 +105,15 @@ def figures_at(judged: Judged) -> dict:
     return rounded(found)
 
 
-def document(choices: list[dict], made: dict, *, machine: dict | None = None, mpi: str | None = None) -> dict:
+def document(
+    choices: list[JsonObject], made: JsonObject, *, machine: JsonObject | None = None, mpi: str | None = None
+) -> JsonObject:
     head: dict[str, object] = {"kumihimo_wisdom": _plan.WISDOM_VERSION}
     head |= {name: value for name, value in (("machine", machine), ("mpi", mpi)) if value is not None}
     return {**head, "made": made, "choices": choices}
 
 
-def joined(old: dict | None, new: dict) -> dict:
+def joined(old: JsonObject | None, new: JsonObject) -> JsonObject:
     """The new choices, and of the old file all that they do not speak of: choices for other ranks or collectives, and
     for lengths that lie in none of the new ranges (kumihimo.ranges: where nothing near was measured). Since the first
     that fits is taken, those of nodes that are not alike come after those of a number of ranks on each, those without
@@ -126,12 +129,12 @@ def joined(old: dict | None, new: dict) -> dict:
     return {**new, "choices": sorted([*new["choices"], *kept], key=place_of)}
 
 
-def place_of(choice: dict) -> tuple[bool, bool, bool]:
+def place_of(choice: JsonObject) -> tuple[bool, bool, bool]:
     unlike = choice.get("nodes", 0) > 1 and not choice.get("ranks_per_node")
     return bool(choice.get("emulated")), unlike, "shape" not in choice
 
 
-def outside(choice: dict, low: int, high: float) -> list[dict]:
+def outside(choice: JsonObject, low: int, high: float) -> list[JsonObject]:
     """The rest of a choice without the lengths from `low` to `high`."""
     first, last = choice.get("from_bytes", 0), choice.get("to_bytes", inf)
     if last < low or high < first:
@@ -140,7 +143,7 @@ def outside(choice: dict, low: int, high: float) -> list[dict]:
     return below + ([cut(choice, high + 1, last)] if high < last else [])
 
 
-def cut(choice: dict, first: float, last: float) -> dict:
+def cut(choice: JsonObject, first: float, last: float) -> JsonObject:
     """With the figures of these lengths alone."""
     of_all = ("measured", "figures_of_bytes", "to_bytes", *FIGURES)
     row = {name: value for name, value in choice.items() if name not in of_all}
@@ -151,7 +154,7 @@ def cut(choice: dict, first: float, last: float) -> dict:
     return row
 
 
-def figures_of_worst(choice: dict) -> dict:
+def figures_of_worst(choice: JsonObject) -> JsonObject:
     """Figures of the length where it does worst beside the MPI library, which kernels and predictions are not compared
     with.
     """
@@ -162,11 +165,11 @@ def figures_of_worst(choice: dict) -> dict:
     return {"figures_of_bytes": worst["bytes"], **{figure: worst[figure] for figure in FIGURES}}
 
 
-def key_of(choice: dict) -> tuple:
+def key_of(choice: JsonObject) -> tuple:
     return tuple(choice.get(name) for name in KEY)
 
 
-def existing(path: Path, mpi: str | None, simulated: dict | None = None) -> dict | None:
+def existing(path: Path, mpi: str | None, simulated: JsonObject | None = None) -> JsonObject | None:
     """The file that is there, if there is one, after a look at whether it may be written over: by choices measured with
     this MPI library, by what the simulator says of the machine `simulated` (as `made` names it), or, without an MPI
     library, by choices of kernels."""
@@ -185,7 +188,7 @@ def existing(path: Path, mpi: str | None, simulated: dict | None = None) -> dict
     return file
 
 
-def json_of(text: str) -> dict:
+def json_of(text: str) -> JsonObject:
     """Parses a text that the native side has read as JSON, with a limit of its own."""
     try:
         return read_json(text)
@@ -193,7 +196,7 @@ def json_of(text: str) -> dict:
         raise wrong_value("a wisdom file must be JSON", error) from None
 
 
-def check_source(file: dict, simulated: dict | None) -> None:
+def check_source(file: JsonObject, simulated: JsonObject | None) -> None:
     """Measured figures and those of the simulator do not stand in one file."""
     made = file.get("made")
     theirs = made.get("simulated") if isinstance(made, dict) else None
@@ -215,25 +218,25 @@ def check_writable(path: Path) -> None:
     files.check_writable(path, "--output", make=folder() in path.parents)
 
 
-def extend(path: Path, old: dict | None, new: dict) -> None:
+def extend(path: Path, old: JsonObject | None, new: JsonObject) -> None:
     """Writes the new choices and what is kept of the old file, unless nothing changes."""
     file = joined(old, new)
     if new["choices"] and (old is None or file["choices"] != old["choices"]):
         write(path, file)
 
 
-def write(path: Path, file: dict) -> None:
+def write(path: Path, file: JsonObject) -> None:
     files.write_whole(path, as_text(file))  # a program may be reading it
 
 
-def as_text(file: dict) -> str:
+def as_text(file: JsonObject) -> str:
     """JSON with a line for each choice and for each size that was measured."""
     head = {name: value for name, value in file.items() if name != "choices"}
     lines = [f" {to_json(name)}: {to_json(value)}," for name, value in head.items()]
     return "{\n" + "\n".join(lines) + '\n "choices": [\n' + ",\n".join(map(choice_text, file["choices"])) + "\n ]\n}\n"
 
 
-def choice_text(choice: dict) -> str:
+def choice_text(choice: JsonObject) -> str:
     measured = choice.get("measured")
     if not measured:
         return "  " + to_json(choice)
@@ -242,11 +245,11 @@ def choice_text(choice: dict) -> str:
     return f'  {rest[:-1]}, "measured": [\n{rows}\n  ]}}'
 
 
-def rounded(row: dict) -> dict:
+def rounded(row: JsonObject) -> JsonObject:
     return {name: float(f"{value:.5g}") if isinstance(value, float) else value for name, value in row.items()}
 
 
-def made_by(clock: BudgetClock) -> dict:
+def made_by(clock: BudgetClock) -> JsonObject:
     return {
         "command": shlex.join(["kumihimo", *sys.argv[1:]]),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),

@@ -20,7 +20,9 @@ from kumihimo.app.published_figures.kernel_rates import (
 from kumihimo.predict.replay import study
 from kumihimo.predict.workloads import catalogue
 from kumihimo.predict.workloads.catalogue import WorkloadCall
-from kumihimo.predict.workloads.steps import CollectiveStep, ComputingStep
+from kumihimo.predict.workloads.steps import CollectiveStep, ComputingStep, ExchangeStep
+from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 
 HECTOR, CORES, CORE_FLOPS = "hector-2a", 4, 9.2e9
 SOURCE = "CASTEP on quad-core nodes of HECToR"
@@ -59,6 +61,8 @@ def step_seconds(case: CastepCase, exchange: str, rates: KernelRates) -> float:
     for step in case.call(rates).steps(0):
         if isinstance(step, ComputingStep):
             found += step.seconds
+        elif isinstance(step, ExchangeStep):
+            raise wrong_value("a step of CASTEP must be computing or a collective", step.what)
         elif step.collective == "allreduce":
             found += times_of(job_on(HECTOR, case.nodes, CORES), step, "rabenseifner")
         else:
@@ -96,7 +100,8 @@ def transposition_gain(case: CastepCase, exchange: str):
     """Gain in one transposition alone."""
 
     def predict(rates: KernelRates) -> float:
-        step = next(each for each in case.call(rates).steps(0) if getattr(each, "collective", "") == "alltoall")
+        steps = (each for each in case.call(rates).steps(0) if isinstance(each, CollectiveStep))
+        step = next(each for each in steps if each.collective == "alltoall")
         plain, other = (exchange_seconds(job_on(HECTOR, case.nodes, CORES), step, each) for each in ("plain", exchange))
         return plain / other
 
@@ -111,7 +116,7 @@ def alltoall_share(rates: KernelRates) -> float:
     return inside / (found.seconds * call.ranks)
 
 
-def exchanged(**parameters: int) -> dict:
+def exchanged(**parameters: int) -> JsonObject:
     return {"collective": "alltoall", "algorithm": ALL_AT_ONCE, "parameters": parameters}
 
 

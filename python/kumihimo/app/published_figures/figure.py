@@ -54,8 +54,13 @@ class FigureComparison:
     predicted: float
 
     @property
+    def published(self) -> float:
+        assert self.figure.value is not None, "figures without a value are not compared"
+        return self.figure.value
+
+    @property
     def ratio(self) -> float:
-        return self.predicted / self.figure.value
+        return self.predicted / self.published
 
     @property
     def log_ratio(self) -> float:
@@ -66,7 +71,7 @@ class FigureComparison:
         """Effect of a ratio: its predicted over its published distance from 1. 1.09x for 1.14x are near, but 0.09 is
         not near 0.14. None: it is no ratio.
         """
-        return (self.predicted - 1) / (self.figure.value - 1) if self.figure.unit == "ratio" else None
+        return (self.predicted - 1) / (self.published - 1) if self.figure.unit == "ratio" else None
 
     @property
     def log_effect(self) -> float:
@@ -98,6 +103,7 @@ def check(figure: PublishedFigure) -> None:
 def compared(figure: PublishedFigure, rates: KernelRates) -> FigureComparison:
     """BadInput: the two are so far apart, or the prediction is so odd, that a unit must be wrong."""
     check(figure)
+    assert figure.predict is not None, "figures without a prediction are not compared"
     found = FigureComparison(figure, figure.predict(rates))
     least, most = UNITS[figure.unit]
     if found.predicted and not least <= found.predicted <= most:

@@ -11,6 +11,7 @@ from kumihimo.demo.experiment import published, sweep
 from kumihimo.demo.experiment.cases import WantedPrediction, predict_all
 from kumihimo.predict import packet, simulation
 from kumihimo.predict.prediction import Setting
+from kumihimo.text.json_types import JsonObject
 
 K, GIB = "k-computer", 2**30
 BCAST_SHAPE = "48x36x32"  # 55,296 nodes
@@ -23,7 +24,7 @@ MYNAVI = "K computer overview, Mynavi news 2012-02-21"
 
 
 @cache
-def parts() -> dict[tuple[str, bool], dict]:
+def parts() -> dict[tuple[str, bool], JsonObject]:
     """Bcast, reduce and allreduce of 1 GiB by trinaryx3, with SIMD and without."""
     found = sweep.parts(job_on(K, published.PAPER_SHAPE).machine, lambda *_: None)
     return {(each["collective"], each["simd"]): each for each in found}

@@ -27,6 +27,7 @@ from kumihimo.predict.replay.models import ReplayModel
 from kumihimo.predict.replay.study import ReplayQuestion
 from kumihimo.predict.workloads.catalogue import WorkloadCall
 from kumihimo.processes.package_files import folder
+from kumihimo.text.json_types import JsonObject
 
 COMMITTED = Path(__file__).with_name("kernel_rates.json")
 ABOUT = ("processor", "date")
@@ -70,7 +71,7 @@ class KernelRates:
         flops, _ = job.machine.compute_rates
         return CoreSpeed.of(self.peak, flops / max(job.slots.sizes))
 
-    def used(self) -> dict:
+    def used(self) -> JsonObject:
         """Rates taken until now, in the form of kernel_rates.json."""
         taken = {name: value for name, value in vars(self).items() if name in ("peak", "lu", "lines", "long_lines")}
         if not taken:
@@ -80,7 +81,7 @@ class KernelRates:
         return about | {name: value if name == "peak" else kept(value) for name, value in taken.items()}
 
 
-def kept(rates: LuRates | LineRate) -> dict:
+def kept(rates: LuRates | LineRate) -> JsonObject:
     """Without what says how quiet the machine was."""
     return {name: value for name, value in vars(rates).items() if name != "spread"}
 
@@ -102,7 +103,7 @@ def collective_result(
     model: str = "flow",
     type_: str = "float64",
     **given: object,
-) -> dict:
+) -> JsonObject:
     """Result of `simulate`. `given`: parameters of the algorithm."""
     asked = simulation.CollectiveQuestion(
         Setting(model, job), CollectiveArguments(kind, type=type_), algorithm, dict(given)
@@ -115,7 +116,7 @@ def collective_seconds(job: _machine.Job, kind: str, algorithm: str, size: int, 
 
 
 def replay_question(
-    call: WorkloadCall, job: _machine.Job, placed: Placed | None = None, choices: Sequence[dict] = ()
+    call: WorkloadCall, job: _machine.Job, placed: Placed | None = None, choices: Sequence[JsonObject] = ()
 ) -> ReplayQuestion:
     """In the model flow. `choices`: as a wisdom file has them."""
     trace = call.trace()

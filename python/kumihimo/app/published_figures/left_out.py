@@ -5,6 +5,7 @@ from __future__ import annotations
 from kumihimo.app.published_figures.figure import PublishedFigure
 from kumihimo.predict.memory import designs
 from kumihimo.text import quantities
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench.one_sided import published as one_sided
 from kumihimo.tune.file_bench import published as files
 
@@ -23,14 +24,14 @@ def of_one_sided(row: one_sided.PublishedTime) -> PublishedFigure:
     return PublishedFigure(name, what, "s", one_sided.SOURCE, row.seconds, reason=NO_RUNTIME)
 
 
-def of_metadata(row: dict) -> PublishedFigure:
+def of_metadata(row: JsonObject) -> PublishedFigure:
     where = f"{row['ranks']}, {row['folder']}".rstrip(", ")
     rates = ", ".join(f"{word} {row[word]} /s" for word in ("create", "stat", "remove"))
     name = f"mdtest-{where}".replace(", ", "-").replace(" ", "-")
     return PublishedFigure(name, f"{row['machine']}, {where}: {rates}", "ratio", files.SOURCE, reason=NO_FILES)
 
 
-def of_bandwidth(row: dict) -> PublishedFigure:
+def of_bandwidth(row: JsonObject) -> PublishedFigure:
     rate = row["bytes_per_second"]
     name = f"ior-{row['machine'].split(', ')[1].lower().replace(' ', '-')}"
     what = f"{row['machine']}, {row['nodes']} nodes: {quantities.rate_text(rate)}"

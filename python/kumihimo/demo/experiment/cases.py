@@ -12,6 +12,7 @@ from kumihimo.predict import simulation
 from kumihimo.predict.prediction import Setting
 from kumihimo.processes.mpi import available_processors
 from kumihimo.text.errors import NotApplicable
+from kumihimo.text.json_types import JsonObject
 
 Progress = Callable[[str, int, int], None]  # what is being done, done, of
 
@@ -38,7 +39,7 @@ def algorithms(collective: str = "allreduce") -> list[str]:
     return [variant.name for variant in simulation.variants(collective, simulation.ALL)]
 
 
-def predict(wanted: WantedPrediction) -> dict | None:
+def predict(wanted: WantedPrediction) -> JsonObject | None:
     """The result, or None where the algorithm does not fit."""
     asked = simulation.CollectiveQuestion(
         Setting(job=_machine.Job(wanted.machine), simd=wanted.simd, options={"link_bytes": wanted.links}),
@@ -54,7 +55,7 @@ def predict(wanted: WantedPrediction) -> dict | None:
     return {**result, "declared_segment_bytes": wanted.segment_bytes or wanted.machine.segment_bytes_of(wanted.bytes)}
 
 
-def predict_all(what: str, wanted: Iterable[WantedPrediction], progress: Progress = silent) -> list[dict]:
+def predict_all(what: str, wanted: Iterable[WantedPrediction], progress: Progress = silent) -> list[JsonObject]:
     """The results of all cases that fit, in the order of `wanted`. The native simulation leaves Python's lock free, so
     threads are enough; they are daemons, so that Ctrl-C need not wait for them."""
     work = SharedWork(what, list(wanted), progress)
@@ -72,7 +73,7 @@ class SharedWork:
     """Cases that several threads take one after another."""
 
     def __init__(self, what: str, cases: list[WantedPrediction], progress: Progress) -> None:
-        self.results: list[dict | None] = [None] * len(cases)
+        self.results: list[JsonObject | None] = [None] * len(cases)
         self.error: Exception | None = None
         self._what, self._cases, self._progress = what, cases, progress
         self._next, self._done, self._lock = 0, 0, threading.Lock()

@@ -6,12 +6,13 @@ from collections import defaultdict
 
 from kumihimo import _machine, _topology
 from kumihimo.demo.experiment.cases import Progress, WantedPrediction, algorithms, predict_all
+from kumihimo.text.json_types import JsonObject
 
 SHAPE = "8x4x6"  # small, so that single cables can be seen
 BYTES = 2**26
 
 
-def loads(machine: _machine.Machine, progress: Progress) -> list[dict]:
+def loads(machine: _machine.Machine, progress: Progress) -> list[JsonObject]:
     """One object an algorithm: cables as (node, axis) with the bytes of their busier direction."""
     job = machine.as_torus(_topology.Shape.parse(SHAPE))  # whose links the picture shows
     torus = _topology.Torus(job.shape)
@@ -19,7 +20,7 @@ def loads(machine: _machine.Machine, progress: Progress) -> list[dict]:
     return [_load(result, torus) for result in predict_all(f"link load on {SHAPE}", wanted, progress)]
 
 
-def _load(result: dict, torus: _topology.Torus) -> dict:
+def _load(result: JsonObject, torus: _topology.Torus) -> JsonObject:
     by_link = result.pop("link_bytes")
     cables: dict[tuple[int, int], float] = defaultdict(float)
     used = 0

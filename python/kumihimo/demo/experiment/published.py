@@ -6,13 +6,15 @@ Source of all: Matsumoto et al., Implementation and evaluation of MPI_Allreduce 
 
 from __future__ import annotations
 
+from kumihimo.text.json_types import JsonObject
+
 SUBJECT = "trinaryx3"  # the algorithm of the paper
 PAPER_SHAPE = "48x6x32"
 FULL_SHAPE = "48x54x32"
 
 SOURCE = "Matsumoto et al., SACSIS 2012"
 INFERRED = "inferred from the shares of time in " + SOURCE
-FIGURES: dict[str, dict] = {
+FIGURES: dict[str, JsonObject] = {
     name: {"value": value, "what": what, "source": source}
     for name, value, what, source in (
         ("bytes_per_second", 7.1e9, "bandwidth of allreduce, 2 x bytes / time, 1 GiB, 9,216 nodes", SOURCE),

@@ -19,18 +19,20 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import Any
 
 import kumihimo
 from kumihimo import _machine
 from kumihimo.demo.experiment.cases import Progress, silent
 from kumihimo.processes.mpi import Installation
 from kumihimo.text.errors import OutOfTime
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune import bench
 from kumihimo.tune.bench import job, tuned
 
 COLLECTIVE = "allreduce"
 RANKS = 4
-SPACES = {"node": {"shape": "node"}, "2x2": {"shape": "2x2", "ranks_per_node": 1}}
+SPACES: dict[str, dict[str, Any]] = {"node": {"shape": "node"}, "2x2": {"shape": "2x2", "ranks_per_node": 1}}
 TIMED_TYPE = "float64"
 TYPES = (TIMED_TYPE, "float32")
 REPEATS = 2
@@ -68,7 +70,7 @@ QUICK = ExperimentEffort(
 )
 
 
-def measure(installation: Installation, progress: Progress = silent, *, effort: ExperimentEffort = FULL) -> dict:
+def measure(installation: Installation, progress: Progress = silent, *, effort: ExperimentEffort = FULL) -> JsonObject:
     started = time.monotonic()
     ends = [started + seconds for seconds in effort.ends]
     checked = check(installation, progress, effort, ends[0])
@@ -178,7 +180,7 @@ def timings(
     return at_least_one(run, wanted, end)
 
 
-def chosen(installation: Installation, progress: Progress, effort: ExperimentEffort, end: float) -> dict | None:
+def chosen(installation: Installation, progress: Progress, effort: ExperimentEffort, end: float) -> JsonObject | None:
     """An algorithm for each length, chosen on launches of their own, and how it does on up to nine fresh ones; None
     where the time is not enough for a choice and a judgement."""
     count = ProgressCounter("choosing, and judging the choice", tuned.TRAINING + effort.chosen.launches, progress)
@@ -212,7 +214,7 @@ class ProgressCounter:
         self._progress(self._what, min(self._done, self._total), self._total)
 
 
-def with_check(timed: dict, checks: list[dict]) -> dict:
+def with_check(timed: JsonObject, checks: list[JsonObject]) -> JsonObject:
     """A timed result, its `bitwise` joined with what the comparison with the golden copy said of that length: None
     where there was none, as repeated calls alone do not make it right."""
     space = space_of(timed)
@@ -222,16 +224,16 @@ def with_check(timed: dict, checks: list[dict]) -> dict:
     return {**timed, "space": space, "bitwise": bitwise if right or not bitwise else None}
 
 
-def place_of(result: dict) -> tuple[int, int]:
+def place_of(result: JsonObject) -> tuple[int, int]:
     """Where a result stands among the others: those of a length together, of one algorithm in its usual place."""
     return list(SPACES).index(space_of(result)), result["bytes"]
 
 
-def space_of(result: dict) -> str:
+def space_of(result: JsonObject) -> str:
     return next(name for name, given in SPACES.items() if given["shape"] == result["shape"])
 
 
-def host(about: dict) -> dict:
+def host(about: JsonObject) -> JsonObject:
     """This machine, as far as it bears on the figures."""
     found = _machine.discover_host()
     processors = len(os.sched_getaffinity(0))

@@ -11,6 +11,7 @@ from kumihimo import _machine, _topology
 from kumihimo.demo.experiment import links, published, sweep, trees
 from kumihimo.demo.experiment.cases import Progress, silent
 from kumihimo.processes.package_files import folder
+from kumihimo.text.json_types import JsonObject
 
 MACHINE = "k-computer"
 
@@ -25,7 +26,7 @@ def run(
     paper_shape: str = published.PAPER_SHAPE,
     full_shape: str = published.FULL_SHAPE,
     command: str = "",
-) -> dict:
+) -> JsonObject:
     """Simulate everything that the page shows of K. Other shapes are for a quicker look."""
     started = time.perf_counter()
     whole = load_machine()

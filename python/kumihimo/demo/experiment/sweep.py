@@ -12,6 +12,7 @@ from kumihimo import _machine
 from kumihimo.demo.experiment.cases import Progress, WantedPrediction, predict_all
 from kumihimo.demo.experiment.published import SUBJECT
 from kumihimo.predict import simulation
+from kumihimo.text.json_types import JsonObject
 
 SMALLEST, LARGEST = 16, 2**30
 # Between neighbouring sizes. Extensions have more lanes, cost more to simulate, and get fewer sizes.
@@ -30,7 +31,9 @@ def sizes(factor: int) -> list[int]:
     return found
 
 
-def curves(machine: _machine.Machine, progress: Progress, factor: int, factor_of_extensions: int | None) -> list[dict]:
+def curves(
+    machine: _machine.Machine, progress: Progress, factor: int, factor_of_extensions: int | None
+) -> list[JsonObject]:
     """Allreduce with every algorithm that fits, at its defaults; without our own extensions where these have no
     factor."""
     wanted = [
@@ -42,7 +45,7 @@ def curves(machine: _machine.Machine, progress: Progress, factor: int, factor_of
     return predict_all(f"{machine.shape} of {machine.name}", wanted, progress)
 
 
-def parts(machine: _machine.Machine, progress: Progress) -> list[dict]:
+def parts(machine: _machine.Machine, progress: Progress) -> list[JsonObject]:
     """Six predictions, each with its phases and computing shares."""
     wanted = [
         WantedPrediction(machine, SUBJECT, LARGEST, collective=collective, simd=simd)
@@ -52,7 +55,7 @@ def parts(machine: _machine.Machine, progress: Progress) -> list[dict]:
     return predict_all("reduce and broadcast apart", wanted, progress)
 
 
-def sensitivity(machine: _machine.Machine, curves: list[dict], progress: Progress) -> list[dict]:
+def sensitivity(machine: _machine.Machine, curves: list[JsonObject], progress: Progress) -> list[JsonObject]:
     """Every algorithm that pipelines, at every segment size; `curves` are the results at the machine's own."""
     own = [r for r in curves if r["bytes"] == LARGEST and r["segments"] > 1]
     others = [segment for segment in SEGMENTS if segment != machine.segment_bytes_of(LARGEST)]
@@ -60,7 +63,9 @@ def sensitivity(machine: _machine.Machine, curves: list[dict], progress: Progres
     return own + _predict("segment sizes", machine, names, LARGEST, others, progress)
 
 
-def tuned(machine: _machine.Machine, curves: list[dict], by_segment: list[dict], progress: Progress) -> list[dict]:
+def tuned(
+    machine: _machine.Machine, curves: list[JsonObject], by_segment: list[JsonObject], progress: Progress
+) -> list[JsonObject]:
     """The best segment size by algorithm and length; `by_segment` is what `sensitivity` found at 1 GiB."""
     names = sorted({result["algorithm"] for result in by_segment})
     results = list(by_segment)
@@ -71,7 +76,7 @@ def tuned(machine: _machine.Machine, curves: list[dict], by_segment: list[dict],
             s for s in TUNED_SEGMENTS if s != machine.segment_bytes_of(length) and s <= max(length, TUNED_SEGMENTS[0])
         ]
         results += _predict("tuned segment sizes", machine, names, length, others, progress)
-    best: dict[tuple[str, int], dict] = {}
+    best: dict[tuple[str, int], JsonObject] = {}
     for result in results:
         key = (result["algorithm"], result["bytes"])
         if key not in best or result["seconds"] < best[key]["seconds"]:
@@ -81,6 +86,6 @@ def tuned(machine: _machine.Machine, curves: list[dict], by_segment: list[dict],
 
 def _predict(
     what: str, machine: _machine.Machine, names: list[str], length: int, segments: list[int], progress: Progress
-) -> list[dict]:
+) -> list[JsonObject]:
     wanted = [WantedPrediction(machine, name, length, segment_bytes=segment) for segment in segments for name in names]
     return predict_all(what, wanted, progress)

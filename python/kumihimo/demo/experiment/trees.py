@@ -8,17 +8,18 @@ from kumihimo import _collectives, _export, _topology
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import CollectiveArguments
 from kumihimo.demo.experiment.published import SUBJECT
+from kumihimo.text.json_types import JsonObject
 
 SHAPES = ("4x3x2", "4x4x4")
 ELEMENTS = 6  # one for each of at most six trees
 
 
-def trees() -> list[dict]:
+def trees() -> list[JsonObject]:
     """One object a shape: for each tree the parent of every rank, -1 at the root."""
     return [_trees_of(shape) for shape in SHAPES]
 
 
-def _trees_of(text: str) -> dict:
+def _trees_of(text: str) -> JsonObject:
     shape = _topology.Shape.parse(text)
     space = _topology.RankSpace.box(shape)
     collective = arguments.collective(CollectiveArguments("bcast", count=ELEMENTS), space)
@@ -34,7 +35,7 @@ def _trees_of(text: str) -> dict:
     }
 
 
-def _sender(program: list[dict], wanted: int) -> int:
+def _sender(program: list[JsonObject], wanted: int) -> int:
     """From whom a rank receives on a lane in the first segment; -1 if from nobody."""
     for lane in program:
         for step in (s for rounds in lane["segments"][:1] for each in rounds for s in each["steps"]):

@@ -25,6 +25,7 @@ from kumihimo.processes import child_output, mpi
 from kumihimo.run import preload, wisdom_reading
 from kumihimo.run.profile import summary, totals
 from kumihimo.text.errors import Failed, OutOfTime, failed
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.sizes import text_of
 from kumihimo.tune.bench.tuned import ratios_of
 
@@ -71,7 +72,7 @@ def lacking() -> str | None:
     return None
 
 
-def run(progress: Progress = silent, *, budget_seconds: int = 40, launches: int = 6, command: str = "") -> dict:
+def run(progress: Progress = silent, *, budget_seconds: int = 40, launches: int = 6, command: str = "") -> JsonObject:
     """Record, tune, run. `launches`: pairs of launches, fewer where the recorded one shows that they would take longer
     than LONGEST_TURNS. Errors: Failed where the program or the tuning does not end well, OutOfTime where a launch takes
     too long for a comparison."""
@@ -120,7 +121,7 @@ def run(progress: Progress = silent, *, budget_seconds: int = 40, launches: int 
     }
 
 
-def compare(turns: list[tuple[dict, dict]], what: str) -> dict:
+def compare(turns: list[tuple[JsonObject, JsonObject]], what: str) -> JsonObject:
     """Medians, and the ratio of with to without with its interval: above 1 the choices lose."""
     seconds = [(chosen[what], plain[what]) for plain, chosen in turns]
     ours, plain = (median(side) for side in zip(*seconds))
@@ -137,7 +138,7 @@ def commands(line: list[str], longest: int) -> list[str]:
     ]
 
 
-def launched(line: list[str], folder: Path, settings: dict) -> dict:
+def launched(line: list[str], folder: Path, settings: JsonObject) -> JsonObject:
     """One run, recorded; with wisdom our choices run beneath the recorder."""
     (folder / "in.liquid").write_text(INPUT, encoding="utf-8")
     output, profile = folder / "log.liquid", folder / "profile"
@@ -165,13 +166,13 @@ def physical_results(log: str) -> list[str]:
     return [word for row in rows if row and all(re.fullmatch(r"-?[0-9.e+-]+", word) for word in row) for word in row]
 
 
-def longest_of(profile: dict) -> int:
+def longest_of(profile: JsonObject) -> int:
     """Longest call that is taken over: the end of the largest class of sizes."""
     taken = (profile["sizes"].get(f"MPI_{name.capitalize()}", []) for name in COLLECTIVES)
     return max((2 * row["bytes_from"] for rows in taken for row in rows), default=0)
 
 
-def tune(longest: int, budget_seconds: int, wisdom: Path) -> dict:
+def tune(longest: int, budget_seconds: int, wisdom: Path) -> JsonObject:
     """Tunes with the command, as a user does."""
     words = ["tune", *COLLECTIVES, "--ranks", str(RANKS), "--mpi", FAMILY, "--bytes", f"8..{longest}"]
     words += ["--budget", f"{budget_seconds}s", "--output", str(wisdom), "--json"]
@@ -181,13 +182,13 @@ def tune(longest: int, budget_seconds: int, wisdom: Path) -> dict:
     return json.loads(done.stdout)
 
 
-def site(calls: dict) -> dict:
+def site(calls: JsonObject) -> JsonObject:
     return {
         name: calls[name] for name in ("call", "place", "communicator", "calls", "bytes", "seconds", "imbalance_share")
     }
 
 
-def ran(summary: dict, choices: list[dict]) -> list[dict]:
+def ran(summary: JsonObject, choices: list[JsonObject]) -> list[JsonObject]:
     """The calls of the interposer's summary, with what tuning found of their choices."""
     shapes, rows = wisdom_reading.shapes_of_communicators(summary), []
     for row in summary["calls"]:

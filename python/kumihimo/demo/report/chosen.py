@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from kumihimo import pages
 from kumihimo.demo.report import display
+from kumihimo.text.json_types import JsonObject
 
 LONG_BYTES = 64 * 1024  # from here on bandwidth counts
 
 
-def rows(measured: dict) -> list[tuple[str, ...]]:
+def rows(measured: JsonObject) -> list[tuple[str, ...]]:
     """Rows by length; empty where nothing was chosen."""
     return [_row(r) for r in sorted(_results(measured), key=lambda r: r["bytes"])]
 
 
-def long_results(measured: dict) -> list[dict]:
+def long_results(measured: JsonObject) -> list[JsonObject]:
     """The results from 64 KiB on."""
     return [r for r in _results(measured) if r["bytes"] >= LONG_BYTES]
 
 
-def _results(measured: dict) -> list[dict]:
+def _results(measured: JsonObject) -> list[JsonObject]:
     return (measured.get("chosen") or {}).get("results", [])
 
 
-def _row(r: dict) -> tuple[str, ...]:
+def _row(r: JsonObject) -> tuple[str, ...]:
     """Length, choice, time, the library's time, ratio, interval."""
     parameters = " ".join(
         k if v is True else f"{k.replace('_', ' ')} {v}" for k, v in (r.get("parameters") or {}).items()

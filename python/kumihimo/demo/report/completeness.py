@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kumihimo.text.json_types import JsonObject
 
-def fault(simulated: dict) -> str:
+
+def fault(simulated: JsonObject) -> str:
     """The first thing that is missing or wrong. Empty if nothing is."""
     return next(filter(None, faults(simulated)), "")
 
 
-def faults(simulated: dict) -> Iterator[str]:
+def faults(simulated: JsonObject) -> Iterator[str]:
     yield absent_results(simulated)
     yield absent_parts(simulated)
     yield absent_segments(simulated)
@@ -36,7 +38,7 @@ def is_tree(parents: list[int]) -> bool:
     return True
 
 
-def absent_results(simulated: dict) -> str:
+def absent_results(simulated: JsonObject) -> str:
     subject = simulated["subject"]
     for shape in (simulated["paper_shape"], simulated["full_shape"]):
         here = [r for r in simulated["results"] if r["shape"] == shape]
@@ -49,7 +51,7 @@ def absent_results(simulated: dict) -> str:
     return ""
 
 
-def absent_parts(simulated: dict) -> str:
+def absent_parts(simulated: JsonObject) -> str:
     there = {(r["collective"], r["simd"]) for r in simulated["parts"]}
     needed = [("reduce", True), ("allreduce", True), ("bcast", True), ("reduce", False), ("allreduce", False)]
     for collective, simd in needed:
@@ -58,7 +60,7 @@ def absent_parts(simulated: dict) -> str:
     return ""
 
 
-def absent_segments(simulated: dict) -> str:
+def absent_segments(simulated: JsonObject) -> str:
     """Missing rows: each extension needs one at the declared segment size, beside the paper's algorithm."""
     subject = simulated["subject"]
     of_subject = [

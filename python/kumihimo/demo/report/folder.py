@@ -13,6 +13,7 @@ from kumihimo.demo.report import completeness
 from kumihimo.text import files, odd_bytes, schema
 from kumihimo.text.documents import read_json
 from kumihimo.text.errors import errors_of_this_machine, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 MEASURED, UNMODIFIED, SIMULATED, PAGE = "measured.json", "unmodified.json", "simulated.json", "index.html"
 LEFT_OUT = "left-out.json"
@@ -22,9 +23,9 @@ LEFT_OUT = "left-out.json"
 class Material:
     """Parts of a page; None is a part that the folder lacks. `left_out`: why, by the name of the part."""
 
-    measured: dict | None = None
-    simulated: dict | None = None
-    unmodified: dict | None = None
+    measured: JsonObject | None = None
+    simulated: JsonObject | None = None
+    unmodified: JsonObject | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -52,7 +53,7 @@ def read(folder: Path) -> Material:
     return material
 
 
-def _part(path: Path) -> dict | None:
+def _part(path: Path) -> JsonObject | None:
     if not os.path.lexists(path):
         return None
     text = files.read_text(path, "the part of a report")
@@ -81,7 +82,7 @@ def prepare(folder: Path) -> None:
     files.check_folder(folder, "--output must name a folder that can be written")
 
 
-def save(folder: Path, name: str, value: dict) -> Path:
+def save(folder: Path, name: str, value: JsonObject) -> Path:
     return write(folder / name, odd_bytes.to_json(value, separators=(",", ":")) + "\n")
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from kumihimo.demo.report import display
 from kumihimo.demo.report.figures.measured_curves import space_of, spaces
 from kumihimo.demo.report.style import LIBRARY, Styles
+from kumihimo.text.json_types import JsonObject
 
 
-def rows(measured: dict, styles: Styles) -> dict[str, list[tuple[int, int] | None]]:
+def rows(measured: JsonObject, styles: Styles) -> dict[str, list[tuple[int, int] | None]]:
     """Comparisons by algorithm and space: how many comparisons, by length and type, found the same bits, and of how
     many; None where the algorithm does not apply.
     """
@@ -26,13 +27,13 @@ def rows(measured: dict, styles: Styles) -> dict[str, list[tuple[int, int] | Non
     return found
 
 
-def totals(measured: dict) -> tuple[int, int]:
+def totals(measured: JsonObject) -> tuple[int, int]:
     """How many comparisons found the same bits, and of how many."""
     found = [check["right"] for check in measured.get("checks", []) if "right" in check]
     return sum(found), len(found)
 
 
-def coverage(measured: dict) -> list[str]:
+def coverage(measured: JsonObject) -> list[str]:
     """The lengths compared, by type, and the lengths that were timed without a full comparison."""
     checks = [check for check in measured.get("checks", []) if "right" in check]
     timed = {_case(r)[:2] for r in measured["results"] if r["algorithm"] != LIBRARY}
@@ -46,23 +47,23 @@ def coverage(measured: dict) -> list[str]:
     return sentences
 
 
-def types(measured: dict) -> list[str]:
+def types(measured: JsonObject) -> list[str]:
     """The element types of the comparisons, in words."""
     return list(_types([check for check in measured.get("checks", []) if "right" in check]).values())
 
 
-def _types(checks: list[dict]) -> dict[str, str]:
+def _types(checks: list[JsonObject]) -> dict[str, str]:
     return {type_: WORDS.get(type_, type_) for type_ in dict.fromkeys(check["type"] for check in checks)}
 
 
 WORDS = {"float64": "double", "float32": "float"}
 
 
-def _case(result: dict) -> tuple:
+def _case(result: JsonObject) -> tuple:
     return space_of(result), result["algorithm"], result["bytes"]
 
 
-def _compared(checks: list[dict], type_: str, timed: set[tuple]) -> list[int]:
+def _compared(checks: list[JsonObject], type_: str, timed: set[tuple]) -> list[int]:
     """The lengths at which every algorithm of a space was compared that was compared, or timed, there at all."""
     mine = [check for check in checks if check["type"] == type_]
     everywhere = {_case(check)[:2] for check in mine} | timed

@@ -5,9 +5,10 @@ from __future__ import annotations
 from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.figures.comparison import blind, subject_of
+from kumihimo.text.json_types import JsonObject
 
 
-def rows(simulated: dict) -> list[tuple[str, ...]]:
+def rows(simulated: JsonObject) -> list[tuple[str, ...]]:
     """Every published figure for which there is a prediction, that, their difference and the source; none where another
     shape was simulated."""
     if not simulated["as_published"]:
@@ -16,7 +17,7 @@ def rows(simulated: dict) -> list[tuple[str, ...]]:
     return [_row(key, published[key], model[key]) for key in published if key in model]
 
 
-def predictions(simulated: dict) -> dict[str, float]:
+def predictions(simulated: JsonObject) -> dict[str, float]:
     """The simulated counterparts of the published figures, by the same keys."""
     parts = {(r["collective"], r["simd"]): r for r in simulated["parts"]}
     subject = subject_of(simulated)
@@ -33,7 +34,7 @@ def predictions(simulated: dict) -> dict[str, float]:
     }
 
 
-def _row(key: str, published: dict, model: float) -> tuple[str, ...]:
+def _row(key: str, published: JsonObject, model: float) -> tuple[str, ...]:
     value = published["value"]
     show = _show(key)
     if key.startswith("compute_share"):

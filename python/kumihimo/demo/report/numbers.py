@@ -11,6 +11,7 @@ from kumihimo.demo.report.figures.comparison import blind, subject_of
 from kumihimo.demo.report.figures.measured_curves import library_name
 from kumihimo.demo.report.figures.simulated_curves import results_on
 from kumihimo.demo.report.folder import Material
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted
 
 MOST = 5
@@ -37,11 +38,11 @@ def numbers(material: Material) -> list[KeyFigure]:
     return found[:MOST]
 
 
-def as_dicts(found: Iterable[KeyFigure]) -> list[dict]:
+def as_dicts(found: Iterable[KeyFigure]) -> list[JsonObject]:
     return [asdict(number) for number in found]
 
 
-def _bandwidth(simulated: dict) -> KeyFigure:
+def _bandwidth(simulated: JsonObject) -> KeyFigure:
     subject = subject_of(simulated)
     bandwidth = 2 * subject["bytes"] / subject["seconds"]
     how = "simulated from hardware figures and two assumed costs"
@@ -55,7 +56,7 @@ def _bandwidth(simulated: dict) -> KeyFigure:
     )
 
 
-def _ahead(simulated: dict) -> KeyFigure:
+def _ahead(simulated: JsonObject) -> KeyFigure:
     subject, best = subject_of(simulated), blind(simulated)[0]
     how = "simulated, same length and nodes"
     if simulated["as_published"]:
@@ -68,7 +69,7 @@ def _ahead(simulated: dict) -> KeyFigure:
     )
 
 
-def _ratio(measured: dict) -> list[KeyFigure]:
+def _ratio(measured: JsonObject) -> list[KeyFigure]:
     results = chosen.long_results(measured)
     if not results:
         return []
@@ -86,7 +87,7 @@ def _ratio(measured: dict) -> list[KeyFigure]:
     ]
 
 
-def _bitwise(measured: dict) -> list[KeyFigure]:
+def _bitwise(measured: JsonObject) -> list[KeyFigure]:
     right, of = golden.totals(measured)
     if not of:
         return []
@@ -101,13 +102,13 @@ def _bitwise(measured: dict) -> list[KeyFigure]:
     ]
 
 
-def _undone(measured: dict) -> str:
+def _undone(measured: JsonObject) -> str:
     """Text about the comparisons that the deadline left out, if any."""
     undone = measured.get("checks_planned", 0) - len(measured.get("checks", []))
     return f"; {undone} more were planned but did not start in time" if undone > 0 else ""
 
 
-def _place(result: dict, simulated: dict) -> str:
+def _place(result: JsonObject, simulated: JsonObject) -> str:
     if simulated["as_published"] and result["shape"] == simulated["paper_shape"]:
         return f"{result['ranks']:,} nodes of K"
     if simulated["whole_machine"] and result["shape"] == simulated["full_shape"]:
@@ -115,7 +116,7 @@ def _place(result: dict, simulated: dict) -> str:
     return f"{result['ranks']:,} nodes of K, a small torus of {display.shape(result['shape'])}"
 
 
-def _full_machine(simulated: dict) -> list[KeyFigure]:
+def _full_machine(simulated: JsonObject) -> list[KeyFigure]:
     results = results_on(simulated, simulated["full_shape"])
     mine = [r for r in results if r["algorithm"] == simulated["subject"]]
     if not mine:
@@ -130,10 +131,10 @@ def _full_machine(simulated: dict) -> list[KeyFigure]:
     ]
 
 
-def _crossing(simulated: dict) -> list[KeyFigure]:
+def _crossing(simulated: JsonObject) -> list[KeyFigure]:
     """The length from which on the paper's algorithm is the fastest of the comparison."""
     results = [r for r in results_on(simulated, simulated["paper_shape"]) if not r["extension"]]
-    winners: dict[int, dict] = {}
+    winners: dict[int, JsonObject] = {}
     for r in results:
         if r["bytes"] not in winners or r["seconds"] < winners[r["bytes"]]["seconds"]:
             winners[r["bytes"]] = r

@@ -20,6 +20,7 @@ from kumihimo.demo.report.figures import (
 from kumihimo.demo.report.folder import Material
 from kumihimo.demo.report.style import Styles
 from kumihimo.pages import markup
+from kumihimo.text.json_types import JsonObject
 
 FOOTER = """Made by Kumihimo. This page needs no network. The commands above measured or simulated all figures, except
 those marked as published."""
@@ -50,7 +51,7 @@ def render(material: Material, command: str = "") -> str:
     return pages.page("Kumihimo report", content, *top(measured, simulated), FOOTER)
 
 
-def top(measured: dict | None, simulated: dict | None) -> tuple[str, str]:
+def top(measured: JsonObject | None, simulated: JsonObject | None) -> tuple[str, str]:
     """The heading, and what stands below it."""
     heading = "An allreduce" + (": run on this machine" if measured else "")
     about = """An algorithm makes a schedule: which rank sends which data to which rank, and in which order the data are
@@ -90,7 +91,7 @@ order, in plain code. Equal means the same bits on all processes, in each of two
 comparisons; each length and type is one."""
 
 
-def measured_parts(measured: dict, styles: Styles) -> Iterator[pages.PagePart]:
+def measured_parts(measured: JsonObject, styles: Styles) -> Iterator[pages.PagePart]:
     yield pages.Prose(MEASURED)
     yield measured_curves.charts(measured, styles)
     if rows := chosen.rows(measured):
@@ -125,7 +126,7 @@ OF_MPI = """The program spent {} of its time in MPI. The table has the call site
 chosen algorithms. Times are sums over all processes."""
 
 
-def unmodified_parts(unmodified: dict) -> Iterator[pages.PagePart]:
+def unmodified_parts(unmodified: JsonObject) -> Iterator[pages.PagePart]:
     mpi = unmodified["mpi"].split(",")[0]
     yield pages.Prose(markup(UNMODIFIED, *(unmodified[name] for name in ("program", "package", "ranks")), mpi))
     yield pages.Listing("\n".join(unmodified["commands"]))
@@ -152,7 +153,7 @@ def unmodified_parts(unmodified: dict) -> Iterator[pages.PagePart]:
     yield pages.PageTable(columns, rows, "Where its time in MPI went", lead, "sites")
 
 
-def turns(time: dict) -> tuple[str, str, str]:
+def turns(time: JsonObject) -> tuple[str, str, str]:
     ratio, low, high = (display.ratio(time[name]) for name in ("ratio", "ratio_low", "ratio_high"))
     words = markup("ratio <strong>{}</strong>, 95 % interval {} to {}", ratio, low, high)
     return display.seconds(time["without"]), display.seconds(time["with"]), words
@@ -170,7 +171,7 @@ each other. Reduce runs up the trees, broadcast runs down. The picture is drawn 
 wrap-around links in the plane of the root."""
 
 
-def simulated_parts(simulated: dict, styles: Styles) -> Iterator[pages.PagePart]:
+def simulated_parts(simulated: JsonObject, styles: Styles) -> Iterator[pages.PagePart]:
     quick = "This is a quick look at small tori of K, not the experiment of the paper."
     lead = "This is the experiment of the MPI_Allreduce paper." if simulated["as_published"] else quick
     only = f"; they are simulated on {display.shape(simulated['paper_shape'])} only"
@@ -178,7 +179,7 @@ def simulated_parts(simulated: dict, styles: Styles) -> Iterator[pages.PagePart]
     yield simulated_curves.charts(simulated, styles)
 
 
-def simulated_sections(simulated: dict, styles: Styles) -> Iterator[pages.PageSection]:
+def simulated_sections(simulated: JsonObject, styles: Styles) -> Iterator[pages.PageSection]:
     compared = model_against_paper.rows(simulated)
     title = "Model and publication compared" if compared else "The algorithms side by side"
     yield pages.PageSection(title, list(agreement(simulated, styles, compared)), "Model and paper", "agreement")
@@ -218,7 +219,7 @@ SHARES = """<strong>Computing shares.</strong> Sums run at the published rate of
 transfers of other segments. The share is all computing time divided by the whole time, as in the paper."""
 
 
-def agreement(simulated: dict, styles: Styles, compared: list[tuple[str, ...]]) -> Iterator[pages.PagePart]:
+def agreement(simulated: JsonObject, styles: Styles, compared: list[tuple[str, ...]]) -> Iterator[pages.PagePart]:
     software, published = simulated["machine"]["software"], simulated["published"]
     costs = [display.seconds(software[f"{name}_seconds"]["value"]) for name in ("message_cost", "relay_latency")]
     bcast = display.seconds(published["seconds_bcast"]["value"])

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.folder import Material
+from kumihimo.text.json_types import JsonObject
 
 LIBRARY, BOUND = "library", "bound"
 EXTENSION_DASH = "7 4"
@@ -31,30 +32,33 @@ class Styles:
     def order(self, names: Iterable[str]) -> list[str]:
         return sorted(set(names), key=lambda name: (self._place.get(name, len(self._place)), name))
 
-    def of(self, name: str, points: Sequence[dict] = (), **more: object) -> pages.LineSeries:
+    def of(self, name: str, points: Sequence[JsonObject] = (), checked: bool | None = None) -> pages.LineSeries:
         place = self._place.get(name, len(self._place))
-        look = {
-            "colour": f"s{place if place < pages.COLOURS else 1 + place % (pages.COLOURS - 1)}",
-            "marker": place % 5,
-            "strong": name == self.subject,
-            "dash": EXTENSION_DASH if name in self.extensions else "",
-        }
-        return pages.LineSeries(name, list(points), display.label(name), **look, **more)
+        return pages.LineSeries(
+            name,
+            list(points),
+            display.label(name),
+            colour=f"s{place if place < pages.COLOURS else 1 + place % (pages.COLOURS - 1)}",
+            marker=place % 5,
+            strong=name == self.subject,
+            dash=EXTENSION_DASH if name in self.extensions else "",
+            checked=checked,
+        )
 
     def bar(self, name: str, parts: Sequence[float], note: str, label: str = "") -> pages.ChartBar:
         look = self.of(name)
-        return pages.ChartBar(label or look.label, parts, look.colour, note)
+        return pages.ChartBar(label or look.label or name, parts, look.colour, note)
 
     @staticmethod
-    def library(name: str, points: Sequence[dict] = ()) -> pages.LineSeries:
+    def library(name: str, points: Sequence[JsonObject] = ()) -> pages.LineSeries:
         return pages.LineSeries(LIBRARY, list(points), name, LIBRARY, strong=True)
 
     @staticmethod
-    def bound(points: Sequence[dict] = ()) -> pages.LineSeries:
+    def bound(points: Sequence[JsonObject] = ()) -> pages.LineSeries:
         """Line of the bound that nothing can beat."""
-        return pages.LineSeries(BOUND, list(points), **pages.BOUND)
+        return pages.bound(BOUND, list(points))
 
 
-def _results(material: Material) -> Iterable[dict]:
+def _results(material: Material) -> Iterable[JsonObject]:
     for part in (material.simulated, material.measured):
         yield from (part or {}).get("results", ())

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from kumihimo import pages
 from kumihimo.collectives.arguments import parameters_text
 from kumihimo.demo.report.folder import Material
+from kumihimo.text.json_types import JsonObject
 
 MEASURED = [
     *("space", "collective", "algorithm", "parameters", "ranks", "shape", "bytes", "seconds"),
@@ -49,12 +50,12 @@ def tables(material: Material) -> list[pages.RawTable]:
     return found
 
 
-def _table(name: str, title: str, columns: Iterable[str], results: list[dict]) -> pages.RawTable:
+def _table(name: str, title: str, columns: Iterable[str], results: list[JsonObject]) -> pages.RawTable:
     used = [c for c in columns if any(_cell(r, c) is not None for r in results)]
     return pages.RawTable(name, title, used, [[_cell(r, c) for c in used] for r in results])
 
 
-def _cell(result: dict, column: str):
+def _cell(result: JsonObject, column: str):
     value: object = result
     for key in column.split("."):
         value = value.get(key) if isinstance(value, dict) else None

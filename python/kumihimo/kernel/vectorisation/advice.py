@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from kumihimo.text.json_types import JsonObject
+
 NEAR = 1.15  # ratio to the best form up to which a form is as good
 FAR = 5.0
 
 
-def advise(loop: dict) -> str:
+def advise(loop: JsonObject) -> str:
     """`loop`: with `forms` (their advice and what the compiler says) and `sizes` (their times). The first form in the
     order of their effort that comes near the best, where the plain one is farthest from it."""
     sizes = [(size, row) for size in loop["sizes"] if (row := row_of(size, loop["forms"][0]["form"]))]
@@ -30,17 +32,17 @@ def advise(loop: dict) -> str:
     return sentence
 
 
-def row_of(size: dict, form: str) -> dict | None:
+def row_of(size: JsonObject, form: str) -> JsonObject | None:
     """Null where the form is refused."""
     return next((row for row in size["forms"] if row["form"] == form and "seconds" in row), None)
 
 
-def spread(loop: dict) -> float:
+def spread(loop: JsonObject) -> float:
     """The largest ratio of a right form to the best, over the sizes."""
     return max((row["ratio"] for size in loop["sizes"] for row in size["forms"] if "ratio" in row), default=1.0)
 
 
-def refused(loop: dict) -> list[str]:
+def refused(loop: JsonObject) -> list[str]:
     found = [
         f"{loop['loop']}, form {row['form']}: {row['refused']}"
         for size in loop["sizes"]

@@ -18,6 +18,7 @@ from kumihimo.kernel.vectorisation import HERE, LOOPS
 from kumihimo.processes import child_output
 from kumihimo.processes.interrupts import ignoring_signals
 from kumihimo.text.errors import failed, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 PRAGMAS = ("-fopenmp-simd",)  # heeds #pragma omp simd; changes nothing else
 GOLDEN = ("-O1", "-ffp-contract=off", "-DPREFIX=golden_")
@@ -181,7 +182,7 @@ def compile_reported(
     sources: Path,
     loop: str,
     folder: Path,
-) -> dict:
+) -> JsonObject:
     """The compiler's reports, by form."""
     source, target = sources / f"{loop}.c", folder / f"{loop}.o"
     if compiler.kind == "clang":

@@ -13,6 +13,7 @@ from kumihimo.kernel.vectorisation.compiler import Built, ReportingCompiler
 from kumihimo.network.node import statistics
 from kumihimo.processes import child_output, children
 from kumihimo.text.errors import failed
+from kumihimo.text.json_types import JsonObject
 
 SAMPLE_SECONDS = 0.001
 LIMIT_SECONDS = 300  # of one loop of one size
@@ -26,7 +27,7 @@ def bytes_of_sizes(of_caches: tuple[int, int, int], memory: int) -> dict[str, in
     return dict(zip(SIZES, (first // 2, second // 2, min(max(4 * last, 64 * 2**20), memory // 8))))
 
 
-def list_loops(built: Built) -> list[dict]:
+def list_loops(built: Built) -> list[JsonObject]:
     done = child_output.run([built.driver, "list"])
     if done.returncode != 0:
         raise failed(
@@ -35,13 +36,15 @@ def list_loops(built: Built) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def measure(compiler: ReportingCompiler, built: Built, loop: str, size: str, size_bytes: int, rounds: int) -> dict:
+def measure(
+    compiler: ReportingCompiler, built: Built, loop: str, size: str, size_bytes: int, rounds: int
+) -> JsonObject:
     """One loop of one size: its forms, each with its samples or the reason why it is refused."""
     words = ["measure", str(rounds), str(SAMPLE_SECONDS), loop, str(SIZES.index(size)), str(size_bytes)]
     return without_crashes(compiler, built, loop, words)
 
 
-def check(compiler: ReportingCompiler, built: Built, loop: str) -> dict:
+def check(compiler: ReportingCompiler, built: Built, loop: str) -> JsonObject:
     """One loop: its forms, without times."""
     return without_crashes(compiler, built, loop, ["check", loop])
 
@@ -54,7 +57,7 @@ class FormCrashed(Exception):
         self.at, self.how = at, how
 
 
-def without_crashes(compiler: ReportingCompiler, built: Built, loop: str, words: list[str]) -> dict:
+def without_crashes(compiler: ReportingCompiler, built: Built, loop: str, words: list[str]) -> JsonObject:
     """A form that crashes is refused, and the others run again without it."""
     crashed: dict[str, str] = {}
     while True:
@@ -73,7 +76,7 @@ def without_crashes(compiler: ReportingCompiler, built: Built, loop: str, words:
         return result
 
 
-def run(compiler: ReportingCompiler, built: Built, loop: str, words: list[str]) -> dict:
+def run(compiler: ReportingCompiler, built: Built, loop: str, words: list[str]) -> JsonObject:
     """Output of the driver for one loop. Crashed: its process did not end well."""
     at, result = f"loop {loop}", None
     deadline = time.monotonic() + LIMIT_SECONDS
@@ -96,7 +99,7 @@ def run(compiler: ReportingCompiler, built: Built, loop: str, words: list[str]) 
     return result
 
 
-def parse(line: str) -> dict:
+def parse(line: str) -> JsonObject:
     """Empty for a line that a crash has cut."""
     try:
         return json.loads(line)
@@ -108,7 +111,7 @@ def ended(code: int) -> str:
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
-def with_statistics(result: dict) -> dict:
+def with_statistics(result: JsonObject) -> JsonObject:
     """A result of the driver with medians, 95 % intervals, and ratios to the fastest form, by samples of one round.
     Fewer than 6 rounds have no interval."""
     rows = [row for row in result["forms"] if "seconds" in row]

@@ -30,8 +30,10 @@ KINDS = {
     "Core": "core",
     "PU": "unit",
 }
-OTHERS = ("Machine", "System", "Misc", "Bridge", "PCIDev", "OSDev", "L1iCache", "L2iCache", "L3iCache", "L4Cache")
-OTHERS += ("L5Cache", "MemCache")
+OTHERS = (
+    *("Machine", "System", "Misc", "Bridge", "PCIDev", "OSDev"),
+    *("L1iCache", "L2iCache", "L3iCache", "L4Cache", "L5Cache", "MemCache"),
+)
 CACHES_OF_1 = {"1": "l1", "2": "l2", "3": "l3"}  # by the depth of <object type="Cache">
 INSTRUCTIONS = "2"  # cache_type
 PARTS_OF_OBJECTS = ("info", "userdata", "distances", "page_type")
@@ -105,8 +107,8 @@ def _read(element: XmlElement, node: HwlocNode) -> list[int]:
             below = len(node.parts)
             units += _read(child, node)
             if node.version != "1" and child.get("type") in ("NUMANode", "MemCache"):
-                served = [_set(each, "cpuset") for each in child.iter("object") if _kind(each, node) == "numa"]
-                beside += zip((i for i in range(below, len(node.parts)) if node.parts[i][0] == "numa"), served)
+                cores = [_set(each, "cpuset") for each in child.iter("object") if _kind(each, node) == "numa"]
+                beside += zip((i for i in range(below, len(node.parts)) if node.parts[i][0] == "numa"), cores)
         elif child.tag not in PARTS_OF_OBJECTS:
             raise child.value.wrong(f"<object> of hwloc has no element <{child.tag}>", None, ADVICE)
     if kind == "core" and not any(child.get("type") == "PU" for child in element.iter("object")):
@@ -125,8 +127,8 @@ def _read(element: XmlElement, node: HwlocNode) -> list[int]:
 def _kind(element: XmlElement, node: HwlocNode) -> str:
     """Empty for objects that hold no cores of their own, caches of instructions, and forbidden NUMA nodes."""
     name = element.get("type")
-    if name == "NUMANode" and node.usable_memory is not None and "os_index" in element.value.content:
-        return "numa" if element.value.content["os_index"].count("os_index", 0) in node.usable_memory else ""
+    if name == "NUMANode" and node.usable_memory is not None and "os_index" in element.fields:
+        return "numa" if element.fields["os_index"].count("os_index", 0) in node.usable_memory else ""
     if name == "Cache":
         return "" if element.get("cache_type") == INSTRUCTIONS else CACHES_OF_1.get(element.get("depth"), "")
     if name not in KINDS and name not in OTHERS:
@@ -135,9 +137,9 @@ def _kind(element: XmlElement, node: HwlocNode) -> str:
 
 
 def _unit(element: XmlElement, node: HwlocNode) -> list[int]:
-    if "os_index" not in element.value.content:
+    if "os_index" not in element.fields:
         raise missing(f"{element.where}: os_index= of an object of type PU", ADVICE)
-    unit = element.value.content["os_index"].count("os_index", 0)
+    unit = element.fields["os_index"].count("os_index", 0)
     if unit >= MOST_UNITS:
         raise element.value.wrong(f"os_index must be below {MOST_UNITS}", unit)
     if unit in node.units or unit in node.absent:
@@ -168,7 +170,7 @@ def _set(element: XmlElement, key: str) -> set[int] | None:
     words = text.split(",")
     if len(words) > MOST_UNITS // 32 or any(re.fullmatch("(0x[0-9a-fA-F]{1,8})?", word) is None for word in words):
         raise element.value.wrong(f"{key} must be a bitmap of hwloc, such as 0x000000ff", f"'{text}'", ADVICE)
-    found = set()
+    found: set[int] = set()
     for place, word in enumerate(reversed(words)):
         bits = int(word or "0", 16)
         found.update(32 * place + bit for bit in range(32) if bits >> bit & 1)

@@ -34,7 +34,7 @@ def _cluster(cluster: XmlElement) -> ImportedNetwork:
     check_plain(cluster)
     numbers = _link_numbers(cluster)
     if cluster.get("core"):
-        numbers["node", "cores"] = str(cluster.value.content["core"].count("core="))
+        numbers["node", "cores"] = str(cluster.fields["core"].count("core="))
     make = {"TORUS": _torus, "FAT_TREE": _fat_tree, "DRAGONFLY": _dragonfly, "FLAT": _flat}.get(kind)
     if make is None:
         raise cluster.value.wrong("topology= must be TORUS, FAT_TREE, DRAGONFLY or FLAT", kind)

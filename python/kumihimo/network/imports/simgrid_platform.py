@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from kumihimo.network.imports import simgrid_units as units
 from kumihimo.text.documents import XmlElement
@@ -99,7 +100,7 @@ def check_plain(cluster: XmlElement) -> None:
         raise cluster.value.wrong(f"a {kind} cluster must have SPLITDUPLEX cables", f"sharing_policy {policy}")
 
 
-def _amount(text: str | None) -> bool:
+def _amount(text: str) -> bool:
     return bool(text) and re.fullmatch(r"[0.]+\s*[A-Za-z]*", text.strip()) is None
 
 
@@ -138,7 +139,7 @@ class Platform:
                     self._add_route(zone.get("id", ""), element)
 
     @staticmethod
-    def wrong(where: str, rule: str, found: object = None, advice: str = "") -> None:
+    def wrong(where: str, rule: str, found: object = None, advice: str = "") -> NoReturn:
         raise wrong_value(f"{where}: {rule}", found, advice)
 
     # What there is.
@@ -210,7 +211,7 @@ class Platform:
                 self.wrong(element.where, "hosts must stay as they are", f"state_file of '{name}'")
             self.number[name] = len(self.hosts)
             self.hosts.append(name)
-            self.cores.add(element.value.content["core"].count("core=") if element.get("core") else 1)
+            self.cores.add(element.fields["core"].count("core=") if element.get("core") else 1)
 
     def _cluster(self, name: str, element: XmlElement) -> Cluster:
         kind = element.get("topology", "FLAT").upper()
@@ -322,13 +323,14 @@ class Platform:
 
     def _add_route(self, name: str, element: XmlElement) -> None:
         zone = self.zones[name]
+        if isinstance(zone, Cluster):
+            self.wrong(element.where, "a cluster has no routes but its own", name)
         src, dst = (units.needed(element, key) for key in ("src", "dst"))
         said = f"from '{src}' to '{dst}'"
         of_zones = element.tag == "zoneRoute"
-        known = self.zones if of_zones else self.places
         for end in (src, dst):
-            inside = known.get(end)
-            if inside is None or (inside.parent if of_zones else inside) is not zone:
+            inner = self.zones.get(end) if of_zones else None
+            if (inner.parent if inner else self.places.get(end) if not of_zones else None) is not zone:
                 kind = "zones" if of_zones else "hosts and routers"
                 self.wrong(element.where, f"the route {said} must be between {kind} of zone '{name}'")
         if src == dst:
@@ -350,9 +352,7 @@ class Platform:
             self.wrong(element.where, f"the route {said} must cross one link or more")
         bypass = element.tag == "bypassRoute"
         routes = zone.bypasses if bypass else zone.routes
-        symmetrical = "symmetrical" not in element.value.content or element.value.content["symmetrical"].flag(
-            "symmetrical="
-        )
+        symmetrical = "symmetrical" not in element.fields or element.fields["symmetrical"].flag("symmetrical=")
         both = not bypass and symmetrical
         for key, route in [((src, dst), there), *([((dst, src), back)] if both else [])]:
             if key in routes:

@@ -8,10 +8,11 @@ sender's way to its zone's gateway, the links between the zones, and the way fro
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from kumihimo.network.imports import ImportedNetwork
 from kumihimo.network.imports import simgrid_units as units
-from kumihimo.network.imports.simgrid_platform import SHORTEST, Cluster, Crossed, Link, Platform, Route, Zone
+from kumihimo.network.imports.simgrid_platform import SHORTEST, Cluster, Crossed, Platform, Route, Zone
 from kumihimo.text.documents import XmlElement
 from kumihimo.text.quantities import counted
 
@@ -107,10 +108,10 @@ class TopologyRows:
             return []
         zone = self._common(src, dst)
         if isinstance(zone, Cluster):
-            there = [] if dst == zone.router else zone.entering("", self.p.place(zone, dst))
+            entering = [] if dst == zone.router else zone.entering("", self.p.place(zone, dst))
             bus = [] if zone.backbone is None else [Crossed(zone.backbone)]
-            here = bus if src == zone.router else zone.leaving("", self.p.place(zone, src))
-            return [c.link for c in [*here, *there]]
+            leaving = bus if src == zone.router else zone.leaving("", self.p.place(zone, src))
+            return [c.link for c in [*leaving, *entering]]
         a, b = self._element(zone, src), self._element(zone, dst)
         route = self._local(zone, a, b)
         here = self._between(src, route.gw_src) if a != src else []
@@ -211,14 +212,9 @@ def _network(platform: Platform, rows: list[str]) -> ImportedNetwork:
     kinds = list(dict.fromkeys((link.bandwidth, link.latency) for link in platform.links))
     names = {kind: f"class{i}" for i, kind in enumerate(kinds, 1)}
     texts: list[str] = []
-    run: list[Link] = []
-    for link in [*platform.links, None]:
-        if run and link != run[0]:
-            name = names[run[0].bandwidth, run[0].latency]
-            fat, count = " fat" if run[0].fat else "", f" x{len(run)}" if len(run) > 1 else ""
-            texts.append(f"{name}{fat}{count}")
-            run = []
-        run.append(link)
+    for first, run in groupby(platform.links):
+        name, length = names[first.bandwidth, first.latency], sum(1 for _ in run)
+        texts.append(f"{name}{' fat' if first.fat else ''}{f' x{length}' if length > 1 else ''}")
     lines = ['family = "routes"', f"nodes = {len(platform.hosts)}", *_list("links", texts), *_list("routes", rows)]
     hosts, links = counted(len(platform.hosts), "host"), counted(len(platform.links), "link")
     summary = f"SimGrid platform of {hosts} and {links}"

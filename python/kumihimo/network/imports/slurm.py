@@ -40,28 +40,25 @@ def read_conf(text: str, source: str, folder: Path | None = None) -> ImportedNet
 
     found: dict[str, list[Switch]] = {kind: [] for kind in PLURALS}
     lists = HostLists()
-    for kind, values in ConfReader(folder).lines(text, source):
-        fields = values.content
+    for kind, fields, where in ConfReader(folder).lines(text, source):
         if kind == "BlockSizes":
-            for size in fields[kind].content.split(","):
-                _count(size, "a size of blocks", values.where)
+            for size in fields[kind].split(","):
+                _count(size, "a size of blocks", where)
             continue
         for key in ("LinkSpeed", "Level", "BlockIndex", "BlockSize"):
             if key in fields:
-                _count(fields[key].content, key, values.where)
-        nodes, children = (
-            lists.read(fields[k].content, values.where) if k in fields else [] for k in ("Nodes", "Switches")
-        )
+                _count(fields[key], key, where)
+        nodes, children = (lists.read(fields[k], where) if k in fields else [] for k in ("Nodes", "Switches"))
         if children and "Level" in fields:  # `scontrol show topology` lists all nodes below
             nodes = []
         if kind == "AggregatedBlock":
             continue
-        name = fields[kind].content
-        names = lists.read(name, values.where) if "[" in name else [name]
+        name = fields[kind]
+        names = lists.read(name, where) if "[" in name else [name]
         if (count := len(found[kind]) + len(names)) >= MOST_SWITCHES:  # one more may join them
-            raise wrong_value(f"{values.where}: the file must have fewer than {MOST_SWITCHES} {PLURALS[kind]}", count)
-        lists.count((len(names) - 1) * (len(nodes) + len(children)), values.where)  # each switch has all of them
-        found[kind] += [Switch(name, values.where, nodes, children) for name in names]
+            raise wrong_value(f"{where}: the file must have fewer than {MOST_SWITCHES} {PLURALS[kind]}", count)
+        lists.count((len(names) - 1) * (len(nodes) + len(children)), where)  # each switch has all of them
+        found[kind] += [Switch(name, where, nodes, children) for name in names]
     if found["RingName"]:
         if found["SwitchName"] or found["BlockName"]:
             raise found["RingName"][0].wrong("the file must describe rings, or switches and blocks", "both")
@@ -301,8 +298,7 @@ def _ranges(numbers: list[int]) -> list[str]:
 
 def _twice(names: list[str]) -> str:
     """The first that was there before."""
-    seen: set[str] = set()
-    return next(name for name in names if name in seen or seen.add(name))
+    return next(name for at, name in enumerate(names) if name in names[:at])
 
 
 class HostLists:

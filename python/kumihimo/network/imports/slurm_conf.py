@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from kumihimo.text import files
 from kumihimo.text.documents import Value
@@ -30,13 +31,21 @@ MOST_FILES = 1000
 LARGEST_FILE = 64 << 20
 
 
+class ConfLine(NamedTuple):
+    """A line: its first key of KEYS, its values by key, its file and line."""
+
+    kind: str
+    values: dict[str, str]
+    where: str
+
+
 @dataclass
 class ConfReader:
     folder: Path | None = None  # of included files
     files: int = 1
     open: list[str] = field(default_factory=list)
 
-    def lines(self, text: str, source: str) -> Iterator[tuple[str, Value]]:
+    def lines(self, text: str, source: str) -> Iterator[ConfLine]:
         """Kind of each line, and all its values by key."""
         self.open.append(source)
         for number, line in logical_lines(text):
@@ -47,7 +56,7 @@ class ConfReader:
                 yield _kind_and_values(line, where)
         self.open.pop()
 
-    def _included(self, name: str, where: str) -> Iterator[tuple[str, Value]]:
+    def _included(self, name: str, where: str) -> Iterator[ConfLine]:
         self.files += 1
         if "%" in name or self.folder is None:
             raise wrong_value(f"{where}: Include must name a file", f"'{name}'", "write the file's lines here")
@@ -77,8 +86,8 @@ def _without_comment(line: str) -> str:
     return match[0] if match else ""
 
 
-def _kind_and_values(line: str, where: str) -> tuple[str, Value]:
-    values: dict[str, Value] = {}
+def _kind_and_values(line: str, where: str) -> ConfLine:
+    values: dict[str, str] = {}
     rest = line
     while rest.strip():
         pair = PAIR.match(rest)
@@ -90,11 +99,12 @@ def _kind_and_values(line: str, where: str) -> tuple[str, Value]:
             raise wrong_value(f"{where}: Slurm's topology.conf has no such key", f"'{pair[1]}'", advice)
         if key in values:
             raise wrong_value(f"{where}: a line must have each key once", f"{key} twice")
-        values[key] = Value(pair[2] if pair[2] is not None else pair[3], where)
+        values[key] = pair[2] if pair[2] is not None else pair[3]
         rest = rest[pair.end() :]
     kind = next((first for first in KEYS if first in values), None)
     if kind is None:
         raise wrong_value(f"{where}: {FORM}", f"'{line.strip()}'")
-    line_values = Value(values, where)
-    line_values.fields(f"a line with {kind}", (kind, *KEYS[kind]))
-    return kind, line_values
+    Value({key: Value(text, where) for key, text in values.items()}, where).fields(
+        f"a line with {kind}", (kind, *KEYS[kind])
+    )
+    return ConfLine(kind, values, where)

@@ -18,9 +18,10 @@ from kumihimo.network.node.theory import Peak
 from kumihimo.processes import host_memory
 from kumihimo.text import quantities
 from kumihimo.text.errors import Failed, failed, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 Value = TypeVar("Value")
-Measurement = Callable[[], dict]
+Measurement = Callable[[], JsonObject]
 Do = Callable[[Callable[[], Value]], Value]  # runs native work so that it can be interrupted
 ORDERINGS = ("colours", "levels")  # tried in this order; what is tried last need not be made again
 LEAST_SETS = LEAST_SAMPLES
@@ -65,7 +66,7 @@ def stream(asked: NodeMeasurement, array_bytes: int, peak: Peak) -> Measurement:
     return lambda: measured_stream(asked, array_bytes, peak)
 
 
-def measured_stream(asked: NodeMeasurement, array_bytes: int, peak: Peak) -> dict:
+def measured_stream(asked: NodeMeasurement, array_bytes: int, peak: Peak) -> JsonObject:
     rows = []
     for threads in asked.threads:
         asked.advance(f"stream, {quantities.counted(threads, 'thread')}")
@@ -112,7 +113,7 @@ def dgemm(asked: NodeMeasurement, rows: int, library: str, core: Peak) -> Measur
     return lambda: measured_dgemm(asked, rows, gemm, missing, core)
 
 
-def measured_dgemm(asked: NodeMeasurement, rows: int, gemm: _node.Gemm | None, missing: str, core: Peak) -> dict:
+def measured_dgemm(asked: NodeMeasurement, rows: int, gemm: _node.Gemm | None, missing: str, core: Peak) -> JsonObject:
     results = []
     for threads in asked.threads:
         asked.advance(f"dgemm, {quantities.counted(threads, 'thread')}")
@@ -160,7 +161,9 @@ def hpl(asked: NodeMeasurement, rows: int, library: str, solve: Callable[[int, i
     return lambda: measured_hpl(asked, rows, missing, solve)
 
 
-def measured_hpl(asked: NodeMeasurement, rows: int, missing: str, solve: Callable[[int, int], list[HplRun]]) -> dict:
+def measured_hpl(
+    asked: NodeMeasurement, rows: int, missing: str, solve: Callable[[int, int], list[HplRun]]
+) -> JsonObject:
     results = []
     for threads in [] if missing else asked.threads:
         asked.advance(f"hpl, {quantities.counted(threads, 'thread')}")
@@ -185,7 +188,7 @@ def hpcg(asked: NodeMeasurement, grid: tuple[int, int, int], ordering: str, seco
     return lambda: measured_hpcg(asked, grid, ordering, seconds)
 
 
-def measured_hpcg(asked: NodeMeasurement, grid: tuple[int, int, int], ordering: str, seconds: float) -> dict:
+def measured_hpcg(asked: NodeMeasurement, grid: tuple[int, int, int], ordering: str, seconds: float) -> JsonObject:
     """HPCG by its rules: the reference run sets the residual to reach; then sets of iterations follow, by turns on the
     numbers of threads.
     """
@@ -249,7 +252,7 @@ def converged(do: Do, run: _node.Hpcg, ordering: str, threads: int) -> _node.CgR
     return do(lambda: run.converge(threads))
 
 
-def hpcg_row(run: _node.Hpcg, threads: int, sets: list) -> dict:
+def hpcg_row(run: _node.Hpcg, threads: int, sets: list) -> JsonObject:
     seconds = [done.seconds.total for done in sets]
     if min(seconds) <= 0:
         raise failed("the clock did not advance in a set of HPCG", "", "use a larger --size")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kumihimo import pages
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted, seconds_text, share_text
 from kumihimo.text.sizes import text_of
 
 
-def title_of(result: dict) -> str:
+def title_of(result: JsonObject) -> str:
     size = f" {text_of(result['bytes'])}" if result.get("bytes") else ""
     return f"{result.get('algorithm') or result['programs']}{size}"
 
@@ -18,7 +19,7 @@ LEAD = """A point is a repeat with a seed of its own. The long line is the media
 times alone on the same nodes. Point at a repeat for its seed."""
 
 
-def charts_of(results: Sequence[dict]) -> list[pages.DotChart]:
+def charts_of(results: Sequence[JsonObject]) -> list[pages.DotChart]:
     """A chart for each algorithm and size, with a row for each spread."""
     charts: dict[str, pages.DotChart] = {}
     for result in results:
@@ -33,7 +34,7 @@ def charts_of(results: Sequence[dict]) -> list[pages.DotChart]:
     return list(charts.values())
 
 
-def facts_of(results: Sequence[dict]) -> Iterator[tuple[str, ...]]:
+def facts_of(results: Sequence[JsonObject]) -> Iterator[tuple[str, ...]]:
     slowest = max(results, key=lambda result: result["slowdown"])
     case = f"{title_of(slowest)}, {slowest['spread']}"
     yield f"{slowest['slowdown']:.3g}", "times as long as alone, in the median", case
@@ -44,7 +45,7 @@ def facts_of(results: Sequence[dict]) -> Iterator[tuple[str, ...]]:
         yield share_text(delivered / offered), "of what the others offer was delivered while the job ran"
 
 
-def render(results: Sequence[dict]) -> str:
+def render(results: Sequence[JsonObject]) -> str:
     first = results[0]
     longest = "max" if first["p99_seconds"] is None else "p99"
     times = ("quiet_seconds", "seconds", f"{longest}_seconds")

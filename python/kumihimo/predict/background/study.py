@@ -16,6 +16,7 @@ from kumihimo import _measure, _packet, _predict
 from kumihimo.predict.background import allocation
 from kumihimo.predict.background.allocation import Allocator
 from kumihimo.processes import launcher_environment, mpi
+from kumihimo.text.json_types import JsonObject
 
 LEAST_OF_INTERVAL = 6  # samples of a 95 % interval of the median (src/foundation/measure)
 LEAST_OF_P99 = 100
@@ -26,10 +27,12 @@ Task = TypeVar("Task")
 Value = TypeVar("Value")
 
 
-Simulate = Callable[[object, str, int], tuple[dict, dict]]  # a case, spread and seed: a repeat, and about the case
+Simulate = Callable[
+    [object, str, int], tuple[JsonObject, JsonObject]
+]  # a case, spread and seed: a repeat, and about the case
 
 
-def beside(found: _predict.Prediction) -> dict:
+def beside(found: _predict.Prediction) -> JsonObject:
     """Members of a prediction about the jobs beside it."""
     return {"start_seconds": found.start_seconds, "background": found.background}
 
@@ -47,7 +50,7 @@ class Study:
     def seeds(self) -> range:
         return range(self.packets.seed, self.packets.seed + self.repeats)
 
-    def repeat(self, spread: str, seed: int, simulate: Callable[..., dict]) -> dict:
+    def repeat(self, spread: str, seed: int, simulate: Callable[..., JsonObject]) -> JsonObject:
         """simulate(placed, options, background): the job watched, with what beside() tells."""
         placed, others = self.allocator.made(spread, seed)
         options = self.packets.with_seed(seed)
@@ -73,7 +76,7 @@ class Study:
         }
 
 
-def summary(repeats: Sequence[dict]) -> dict:
+def summary(repeats: Sequence[JsonObject]) -> JsonObject:
     """The members of a result. The median and its interval are order statistics; the 99th percentile is the time that
     99 of 100 repeats do not exceed, and None of fewer. `accepted_share` is of sources, and None where few messages were
     offered while the job ran."""
@@ -104,7 +107,7 @@ def summary(repeats: Sequence[dict]) -> dict:
     }
 
 
-def mean_of(repeats: Sequence[dict], name: str) -> float:
+def mean_of(repeats: Sequence[JsonObject], name: str) -> float:
     return statistics.fmean(repeat[name] for repeat in repeats)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _collectives, _machine, _predict
+from kumihimo import _collectives, _machine, _predict, _schedule
 from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks
 from kumihimo.predict import simulation
@@ -17,6 +17,7 @@ from kumihimo.predict.campaign.description import check_keys, table_of, toml
 from kumihimo.text import files
 from kumihimo.text.csv_table import CsvTable
 from kumihimo.text.errors import BadInput, NotApplicable, did_you_mean, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.sizes import parse_size
 
 NEEDED = ("collective", "algorithm", "bytes")
@@ -33,16 +34,16 @@ class TimedCase:
     says of it, and nodes and ranks."""
 
     at: str
-    values: dict
+    values: JsonObject
     seconds: float
-    cells: dict
+    cells: JsonObject
 
     @property
     def curve(self) -> tuple:
         """Members that it shares with the same algorithm at other sizes."""
         return tuple((name, value) for name, value in self.values.items() if name not in ("bytes", "type"))
 
-    def as_point(self, seconds: float) -> dict:
+    def as_point(self, seconds: float) -> JsonObject:
         """For campaign.comparison."""
         return {
             **self.values,
@@ -94,13 +95,13 @@ def of_state(cases: list[TimedCase], state: str, states: Sequence[str]) -> list[
     return found
 
 
-def mapping(path: Path) -> dict:
+def mapping(path: Path) -> JsonObject:
     told = toml(files.read_text(path, measured.FILE), path)
     check_keys(told, ("measured",), str(path))
     return table_of(told, "measured")
 
 
-def by_header(path: Path, known: Mapping[str, str]) -> dict:
+def by_header(path: Path, known: Mapping[str, str]) -> JsonObject:
     """[measured] for a file in our names; columns of other names are for conditions alone."""
     header = CsvTable(path, measured.FILE)
     names = {name.replace("-", "_"): name for name in header.names if name}
@@ -114,7 +115,7 @@ def by_header(path: Path, known: Mapping[str, str]) -> dict:
     return {"file": path.name, "columns": taken}
 
 
-def checked(at: str, values: dict) -> dict:
+def checked(at: str, values: JsonObject) -> JsonObject:
     """With sizes and numbers as such."""
     known = parameters_of_cases()
     found = {}
@@ -141,7 +142,7 @@ class Predictor:
         self.cases: list[TimedCase] = []
         self.left_out: list[tuple[TimedCase, str]] = []
         self._model = model
-        self._schedules: dict[int, object] = {}
+        self._schedules: dict[int, _schedule.Schedule] = {}
         jobs: dict[tuple, _machine.Job] = {}
         for case in cases:
             try:
@@ -165,7 +166,7 @@ class Predictor:
         return found
 
 
-def job_of(case: TimedCase, machine: _machine.Machine, jobs: dict) -> _machine.Job:
+def job_of(case: TimedCase, machine: _machine.Machine, jobs: dict[tuple, _machine.Job]) -> _machine.Job:
     key = tuple(case.values.get(name) for name in (*OF_RANKS, *OF_PART))
     if key not in jobs:
         shape, ranks, each, box, routing = key
@@ -174,7 +175,7 @@ def job_of(case: TimedCase, machine: _machine.Machine, jobs: dict) -> _machine.J
     return jobs[key]
 
 
-def schedule_of(case: TimedCase, machine: _machine.Machine, jobs: dict) -> object:
+def schedule_of(case: TimedCase, machine: _machine.Machine, jobs: dict[tuple, _machine.Job]) -> _schedule.Schedule:
     values = case.values
     space = job_of(case, machine, jobs).rank_space
     told = {name: values[name] for name in OF_COLLECTIVE if name in values}

@@ -16,6 +16,7 @@ from kumihimo.predict.campaign.expressions import CampaignExpression
 from kumihimo.predict.chances import Correlations
 from kumihimo.predict.prediction_errors import ErrorRow
 from kumihimo.text.errors import BadInput, KumihimoError, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 CONFIDENCE = 0.95
 MOST_ROUNDS = least_squares.MOST_ROUNDS
@@ -199,7 +200,7 @@ def less_where_far(error: float) -> float:
     return error if size <= FAR else math.copysign(math.sqrt(FAR * (2 * size - FAR)), error)
 
 
-def parsed(text: str, path: Path) -> dict:
+def parsed(text: str, path: Path) -> JsonObject:
     _machine.parse(text, str(path), NO_STATE)  # whose errors name lines
     from kumihimo.predict.campaign.description import toml
 

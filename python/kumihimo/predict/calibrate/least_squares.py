@@ -32,7 +32,7 @@ def minimum(
     """The nearest minimum of the sum of squares. `residuals` may refuse parameters by None, but not `start`. `advance`
     is called in each round."""
     at = list(start)
-    now = residuals(at)
+    now = residuals(at) or []  # which start is not refused
     damping = 1e-3
     rows = jacobian(residuals, at, now)
     for _ in range(MOST_ROUNDS if start else 0):
@@ -41,7 +41,7 @@ def minimum(
         normal, slope = normal_equations(rows, now)
         while damping < LARGEST_DAMPING:
             step = solve(damped(normal, damping), [-each for each in slope])
-            tried = step and [x + dx for x, dx in zip(at, step)]
+            tried = [x + dx for x, dx in zip(at, step or ())]
             found = residuals(tried) if tried else None
             if found and sum_of_squares(found) < before:
                 break
@@ -102,7 +102,7 @@ def solve(matrix: Matrix, right: Vector) -> Vector | None:
 def inverse(matrix: Matrix) -> Matrix:
     """Inverse of a symmetric matrix that is not singular."""
     n = len(matrix)
-    return [solve(matrix, [float(i == j) for j in range(n)]) for i in range(n)]
+    return [solve(matrix, [float(i == j) for j in range(n)]) or [] for i in range(n)]
 
 
 def dependent(rows: Matrix, least: float) -> dict[int, list[int]]:

@@ -13,6 +13,7 @@ from kumihimo.predict.calibrate.by_scale import JudgedFit, ScaleValidation
 from kumihimo.predict.calibrate.cases import TimedCase
 from kumihimo.predict.calibrate.fitting import CONFIDENCE, FittedMachine
 from kumihimo.predict.campaign import comparison
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import bytes_text, seconds_text, share_text
 
 SCALE_COLUMNS = (
@@ -27,7 +28,7 @@ NEAR, FAR = math.log(1.2), math.log(1.35)
 COLUMNS = ("cases", "times>", "median>", "nine of ten>", "within 20 %>", "beyond 35 %>", "worst>", "pairs in order>")
 
 
-def agreement(cases: Sequence[TimedCase], seconds: Sequence[float]) -> dict:
+def agreement(cases: Sequence[TimedCase], seconds: Sequence[float]) -> JsonObject:
     """Errors are logarithms of predicted / measured."""
     points = [case.as_point(each) for case, each in zip(cases, seconds)]
     logs = [math.log(comparison.ratio(point)) for point in points]
@@ -50,7 +51,7 @@ def agreement(cases: Sequence[TimedCase], seconds: Sequence[float]) -> dict:
     }
 
 
-def row(title: str, found: dict) -> list[str]:
+def row(title: str, found: JsonObject) -> list[str]:
     return [
         title,
         str(found["times"]),
@@ -63,7 +64,9 @@ def row(title: str, found: dict) -> list[str]:
     ]
 
 
-def by(cases: Sequence[TimedCase], seconds: Sequence[float], title: Callable[[TimedCase], str]) -> dict[str, dict]:
+def by(
+    cases: Sequence[TimedCase], seconds: Sequence[float], title: Callable[[TimedCase], str]
+) -> dict[str, JsonObject]:
     groups: dict[str, tuple[list, list]] = {}
     for case, each in zip(cases, seconds):
         group = groups.setdefault(title(case), ([], []))
@@ -215,7 +218,7 @@ class CalibrationReport:
             lines.append(f"choices {title}: {right}, {told['expected']:.1f} expected; at worst {told['lost']:.2f} x")
         return lines
 
-    def judged_choices(self) -> dict[str, dict]:
+    def judged_choices(self) -> dict[str, JsonObject]:
         """Results of the choices that were called sure, and of all others."""
         found = {}
         for title, is_sure in ((f"said at {share_text(chances.SURE)} or more", True), ("said at less", False)):
@@ -250,7 +253,7 @@ class CalibrationReport:
             rows.append([number.key, number.text(number.value), number.provenance, number.text(each.value, 4), ends])
         return rows
 
-    def to_json(self) -> dict:
+    def to_json(self) -> JsonObject:
         fitted = [
             {
                 "key": f"{each.number.section}.{each.number.key}",
@@ -293,10 +296,10 @@ class CalibrationReport:
             "results": results,
         }
 
-    def _scales_to_json(self) -> dict:
+    def _scales_to_json(self) -> JsonObject:
         chosen = self.by_scale.chosen
 
-        def told(each: JudgedFit) -> dict:
+        def told(each: JudgedFit) -> JsonObject:
             return {
                 "fitted_nodes_max": each.split.fitted,
                 "judged_nodes": each.split.judged,

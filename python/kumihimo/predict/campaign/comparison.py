@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kumihimo.predict.campaign.database import MEASURED, OK
+from kumihimo.text.json_types import JsonObject
 
 
-def with_measured(points: Sequence[dict], measured: Sequence[dict]) -> list[dict]:
+def with_measured(points: Sequence[JsonObject], measured: Sequence[JsonObject]) -> list[JsonObject]:
     """The points, each with `measured`: the row that has its values, or None."""
     names = [name for name in (measured[0] if measured else ()) if name not in MEASURED]
     found = {tuple(row[name] for name in names): row for row in measured}
@@ -28,14 +29,14 @@ class Agreement:
     points: int
     median: float
     ninth_decile: float
-    worst: dict | None
+    worst: JsonObject | None
 
     @property
     def worst_ratio(self) -> float:
         return ratio(self.worst) if self.worst else 1.0
 
 
-def agreement(points: Sequence[dict]) -> Agreement | None:
+def agreement(points: Sequence[JsonObject]) -> Agreement | None:
     """None where nothing was measured."""
     both = [point for point in points if has_ratio(point)]
     if not both:
@@ -46,7 +47,7 @@ def agreement(points: Sequence[dict]) -> Agreement | None:
     return Agreement(len(both), math.exp(statistics.median(errors)), math.exp(ninth), worst)
 
 
-def by_value(points: Sequence[dict], name: str) -> dict[object, Agreement]:
+def by_value(points: Sequence[JsonObject], name: str) -> dict[object, Agreement]:
     """The agreement of the points with each value of a parameter that something was measured for."""
     values = dict.fromkeys(point[name] for point in points)
     found = {value: agreement([point for point in points if point[name] == value]) for value in values}
@@ -58,15 +59,15 @@ class Ranking:
     """Pairs of points that differ in one parameter alone, and whose measured times differ by more than CLEAR."""
 
     pairs: int
-    wrong: list[tuple[dict, dict]]  # the slower one is predicted as the faster one
+    wrong: list[tuple[JsonObject, JsonObject]]  # the slower one is predicted as the faster one
 
 
 CLEAR = 1.3
 
 
-def ranking(points: Sequence[dict], name: str, others: Sequence[str]) -> Ranking:
+def ranking(points: Sequence[JsonObject], name: str, others: Sequence[str]) -> Ranking:
     """`others`: the parameters that must be equal."""
-    groups: dict[tuple, list[dict]] = {}
+    groups: dict[tuple, list[JsonObject]] = {}
     for point in points:
         if has_ratio(point):
             groups.setdefault(tuple(point[other] for other in others if other != name), []).append(point)
@@ -85,11 +86,11 @@ def errors_text(agreed: Agreement) -> list[str]:
     return [*shares, f"{agreed.worst_ratio:.2f}", str(agreed.worst["place"]) if agreed.worst else ""]
 
 
-def has_ratio(point: dict) -> bool:
+def has_ratio(point: JsonObject) -> bool:
     """A prediction may also be 0 s: that of a broadcast to one rank."""
     return bool(point["status"] == OK and point["measured"] and point["seconds"])
 
 
-def ratio(point: dict) -> float:
+def ratio(point: JsonObject) -> float:
     """Predicted to measured."""
     return point["seconds"] / point["measured"]["seconds"]

@@ -24,6 +24,7 @@ import kumihimo
 from kumihimo.predict.campaign.description import Campaign, Point, files_of
 from kumihimo.text import files
 from kumihimo.text.errors import BadInput, failed, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 APPLICATION = 0x4B4D484D  # "KMHM", by which `file` and we know the database
 FORM = 1
@@ -145,7 +146,9 @@ class Database:
                 raise
             self.db.execute("COMMIT")
 
-    def set_plan(self, campaign: Campaign, points: Sequence[tuple[str, Point]], measured: Sequence[dict] = ()) -> None:
+    def set_plan(
+        self, campaign: Campaign, points: Sequence[tuple[str, Point]], measured: Sequence[JsonObject] = ()
+    ) -> None:
         """The points of the file as it is now; results of others stay, for when the file has them again."""
         names = list(dict.fromkeys(name for _, point in points for name in point.values))
         taken = next((name for name in names if name.lower() in RESERVED), None)
@@ -187,7 +190,7 @@ class Database:
         about = (campaign.name, campaign.summary, campaign.text, kumihimo.__version__, swept)
         db.execute("INSERT INTO campaign VALUES (?, ?, ?, ?, ?)", about)
 
-    def _set_measured(self, db: sqlite3.Connection, rows: Sequence[dict]) -> None:
+    def _set_measured(self, db: sqlite3.Connection, rows: Sequence[JsonObject]) -> None:
         if not rows:
             return
         names = list(dict.fromkeys(name for row in rows for name in row))
@@ -201,7 +204,7 @@ class Database:
             rule = f"{self.path} must be the database of campaign {campaign.name}"
             raise wrong_value(rule, f"that of {found['name']}", "name another file with --out")
 
-    def about(self) -> dict:
+    def about(self) -> JsonObject:
         """Empty where it is new."""
         with self._understood():
             if not self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'campaign'").fetchone():
@@ -231,7 +234,7 @@ class Database:
             finally:
                 self.db.execute("DETACH part")
 
-    def add(self, outcomes: Iterable[tuple[str, dict]]) -> None:
+    def add(self, outcomes: Iterable[tuple[str, JsonObject]]) -> None:
         """Results by their keys; an earlier one of the same point is replaced."""
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         with self.transaction() as db:
@@ -251,7 +254,7 @@ class Database:
                 marks = ", ".join("?" * len(row))
                 db.execute(f"INSERT OR REPLACE INTO results VALUES ({marks})", [row[name] for name in RESULTS])
 
-    def rows(self, table: str = "points") -> list[dict]:
+    def rows(self, table: str = "points") -> list[JsonObject]:
         """Rows of `points`, without the whole results, or of `measured`; none where there is no such table."""
         with self._understood():
             names = [row[1] for row in self.db.execute(f"PRAGMA table_info({table})") if row[1] != "result"]

@@ -22,6 +22,7 @@ from kumihimo.predict.workloads.catalogue import WORKLOAD
 from kumihimo.text import files
 from kumihimo.text.documents import read_toml
 from kumihimo.text.errors import did_you_mean, errors_at, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.sizes import parse_size, parse_sizes
 
 MOST_POINTS = 1_000_000
@@ -77,7 +78,7 @@ class Campaign:
     rules: list[CampaignRule] = field(default_factory=list)
     skip: list[CampaignExpression] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)  # variables that no expression needs to use
-    measured: dict | None = None
+    measured: JsonObject | None = None
 
     def points(self) -> list[Point]:
         """In the order of the file, each once."""
@@ -158,7 +159,7 @@ def parsed(text: str, path: Path, options: Mapping[str, SimulateOption]) -> Camp
     return campaign
 
 
-def toml(text: str, path: Path) -> dict:
+def toml(text: str, path: Path) -> JsonObject:
     try:
         return read_toml(text)
     except ValueError as error:
@@ -172,7 +173,7 @@ def check_keys(told: Mapping, known: Iterable[str], what: str) -> None:
             raise wrong_value(f"{what} has no key '{key}'", None, advice)
 
 
-def table_of(told: Mapping, name: str, parent: str = "") -> dict:
+def table_of(told: Mapping, name: str, parent: str = "") -> JsonObject:
     found = told.get(name, {})
     if not isinstance(found, dict):
         raise wrong_value(f"{name} must be a table, [{parent}{name}]", repr(found)[:80])
@@ -183,7 +184,7 @@ def as_list(value: object) -> list:
     return value if isinstance(value, list) else [value]
 
 
-def sweep_of(campaign: Campaign, table: dict) -> dict[str, list]:
+def sweep_of(campaign: Campaign, table: JsonObject) -> dict[str, list]:
     sweep = {}
     for key, value in table.items():
         name = key.replace("-", "_")
@@ -252,7 +253,7 @@ def one_value(option: SimulateOption, value: object, where: str) -> object:
 KINDS = {"flag": "true or false", "integer": "a whole number", "size": "a size such as 64KiB", "text": "a text"}
 
 
-def derived_of(table: dict) -> dict[str, CampaignExpression]:
+def derived_of(table: JsonObject) -> dict[str, CampaignExpression]:
     found = {name: CampaignExpression(text, name) for name, text in table.items()}
     uses = {name: [each for each in expression.names if each in found] for name, expression in found.items()}
     try:

@@ -15,18 +15,19 @@ from kumihimo.predict.campaign.description import Campaign, check_keys, is_value
 from kumihimo.predict.campaign.expressions import CampaignExpression
 from kumihimo.text.csv_table import CsvTable
 from kumihimo.text.errors import BadInput, did_you_mean, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 FILE = "the file of measured times"
 KEYS = ("file", "columns", "names", "where")
 
 
-def read(campaign: Campaign) -> list[dict]:
+def read(campaign: Campaign) -> list[JsonObject]:
     """A row for each that is taken: parameters, then seconds and where the file has them low and high."""
     told = campaign.measured
     if told is None:
         return []
     known = {name for point in campaign.points() for name in point.values} | {"ranks"}
-    found: dict[tuple, tuple[int, dict]] = {}
+    found: dict[tuple, tuple[int, JsonObject]] = {}
     for line, _, row in rows_of(told, campaign.folder, known, "a parameter of the campaign"):
         values = {name: value for name, value in row.items() if name not in MEASURED}
         first, _ = found.setdefault(tuple(values.values()), (line, row))
@@ -39,7 +40,9 @@ def read(campaign: Campaign) -> list[dict]:
     return [row for _, row in found.values()]
 
 
-def rows_of(told: Mapping, folder: Path, known: Collection[str], what: str) -> Iterator[tuple[int, dict, dict]]:
+def rows_of(
+    told: Mapping, folder: Path, known: Collection[str], what: str
+) -> Iterator[tuple[int, JsonObject, JsonObject]]:
     """The line of the CSV file, the cells and our values of each row that is taken. `known`: the names that our values
     may have, beside the measured ones; `what` they are, for errors.
     """
@@ -72,7 +75,7 @@ def rows_of(told: Mapping, folder: Path, known: Collection[str], what: str) -> I
             yield line, cells, row
 
 
-def row_of(cells: Mapping, columns: Mapping, names: Mapping, where: CampaignExpression | None) -> dict | None:
+def row_of(cells: Mapping, columns: Mapping, names: Mapping, where: CampaignExpression | None) -> JsonObject | None:
     """None where it is not taken: `where` does not hold, or a text has no name in `names`."""
     if where is not None and not where.value(cells):
         return None

@@ -9,6 +9,7 @@ from kumihimo import pages
 from kumihimo.predict.campaign import comparison
 from kumihimo.predict.campaign.database import NOT_APPLICABLE, OK, RESERVED
 from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted, seconds_text
 
 MOST_ROWS = 50_000
@@ -17,16 +18,16 @@ FIRST = ("bytes", "ranks")  # of the parameters that tell points apart
 CURVES = ("library", "algorithm", "machine", "model", "order")  # what usually tells curves apart
 
 
-def parameters_of(points: Sequence[dict]) -> list[str]:
+def parameters_of(points: Sequence[JsonObject]) -> list[str]:
     """Names of the file, in its order, and the ranks."""
     return [name for name in (points or [{}])[0] if name not in RESERVED and name not in ("measured", "note")]
 
 
-def varying(points: Sequence[dict]) -> list[str]:
+def varying(points: Sequence[JsonObject]) -> list[str]:
     return [name for name in parameters_of(points) if len({point[name] for point in points}) > 1]
 
 
-def independent(points: Sequence[dict], swept: Sequence[str]) -> list[str]:
+def independent(points: Sequence[JsonObject], swept: Sequence[str]) -> list[str]:
     """Parameters by which every point differs from all others, without those that follow from them: not the number of
     nodes beside that of ranks. `swept`: those whose values the file lists come before derived and chosen ones."""
     names = varying(points)
@@ -41,11 +42,11 @@ def independent(points: Sequence[dict], swept: Sequence[str]) -> list[str]:
     return [name for name in names if name in kept]
 
 
-def is_number(points: Sequence[dict], name: str) -> bool:
+def is_number(points: Sequence[JsonObject], name: str) -> bool:
     return all(isinstance(point[name], (int, float)) for point in points if point[name] is not None)
 
 
-def choice(points: Sequence[dict], names: Sequence[str]) -> dict[str, str]:
+def choice(points: Sequence[JsonObject], names: Sequence[str]) -> dict[str, str]:
     """Independent parameters that the page shows first: along x, of the curves, and of the charts. Empty: none."""
     numbers = [name for name in varying(points) if is_number(points, name)]
     along = [name for name in numbers if name in names] or numbers
@@ -58,7 +59,7 @@ def choice(points: Sequence[dict], names: Sequence[str]) -> dict[str, str]:
     return {"x": x, "curves": curves, "charts": charts}
 
 
-def data_of(points: Sequence[dict], swept: Sequence[str]) -> dict:
+def data_of(points: Sequence[JsonObject], swept: Sequence[str]) -> JsonObject:
     shown = [point for point in points if point["status"] == OK]
     names = independent(shown, swept)
     others = [name for name in varying(shown) if name not in names]
@@ -77,7 +78,7 @@ def data_of(points: Sequence[dict], swept: Sequence[str]) -> dict:
     rows = []
     for point in shown:
         values = [
-            point[c["name"]] if c["number"] or point[c["name"]] is None else str(point[c["name"]]) for c in columns
+            value if c["number"] or value is None else str(value) for c in columns for value in [point[str(c["name"])]]
         ]
         measured = point["measured"]
         rows.append(
@@ -92,12 +93,12 @@ def data_of(points: Sequence[dict], swept: Sequence[str]) -> dict:
     return {"columns": columns, "rows": rows, "choice": choice(shown, names)}
 
 
-def within(point: dict) -> str:
+def within(point: JsonObject) -> str:
     """Between which times nine of ten measured ones are expected."""
     return f"90 % within {interval_text(point)}" if interval_text(point) else ""
 
 
-def interval_text(point: dict) -> str:
+def interval_text(point: JsonObject) -> str:
     low, high = point.get("interval_low"), point.get("interval_high")
     return "" if low is None or high is None else f"{seconds_text(low)} to {seconds_text(high)}"
 
@@ -109,14 +110,14 @@ ORDER = """{} of {} pairs of points that differ in {} alone, and whose measured 
 1.3, are predicted in the right order."""
 
 
-def curves_of(content: dict) -> pages.PagePart:
+def curves_of(content: JsonObject) -> pages.PagePart:
     if content["choice"]["x"] and content["rows"]:
         return pages.CurveExplorer(**content)
     none = "No number varies, so there is no curve." if content["rows"] else "No point has a result yet."
     return pages.Prose(none, "absent")
 
 
-def by_curve(points: Sequence[dict], content: dict) -> Iterator[pages.PagePart]:
+def by_curve(points: Sequence[JsonObject], content: JsonObject) -> Iterator[pages.PagePart]:
     """The agreement for each value of the parameter that tells curves apart, and the order of pairs."""
     if not (name := content["choice"]["curves"]):
         return
@@ -131,7 +132,7 @@ def by_curve(points: Sequence[dict], content: dict) -> Iterator[pages.PagePart]:
     yield pages.PageTable([name, *AGREEMENT], rows)
 
 
-def facts_of(points: Sequence[dict], agreement: comparison.Agreement | None) -> Iterator[tuple[str, ...]]:
+def facts_of(points: Sequence[JsonObject], agreement: comparison.Agreement | None) -> Iterator[tuple[str, ...]]:
     counts = {status: sum(point["status"] == status for point in points) for status in (OK, NOT_APPLICABLE)}
     without = {"not applicable": counts[NOT_APPLICABLE], "failed or missing": len(points) - sum(counts.values())}
     yield f"{counts[OK]:,}", "predicted times", ", ".join(f"{n} {why}" for why, n in without.items() if n)
@@ -143,7 +144,7 @@ def facts_of(points: Sequence[dict], agreement: comparison.Agreement | None) -> 
         yield f"{100 * (agreement.median - 1):.1f} %", median, f"nine of ten within {within}, the worst {worst}"
 
 
-def render(about: dict, points: Sequence[dict]) -> str:
+def render(about: JsonObject, points: Sequence[JsonObject]) -> str:
     """`points`: with their measured rows."""
     if len(points) > MOST_ROWS:
         raise wrong_value(f"a page must have at most {MOST_ROWS:,} points", f"{len(points):,}", "take some by --where")

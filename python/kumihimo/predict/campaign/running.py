@@ -15,13 +15,15 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from typing import Any
 
 from kumihimo.predict.campaign.database import FAILED
 from kumihimo.processes import launcher_environment, mpi
 from kumihimo.text.errors import failed
+from kumihimo.text.json_types import JsonObject
 
-Predict = Callable[[Sequence[str], str], dict]  # words of the command line, folder of relative paths -> outcome
-Store = Callable[[list[tuple[str, dict]]], None]
+Predict = Callable[[Sequence[str], str], JsonObject]  # words of the command line, folder of relative paths -> outcome
+Store = Callable[[list[tuple[str, JsonObject]]], None]
 AHEAD = 2  # points handed out for each worker: one at work, one waiting
 DIED = "the process that computed this point died, as from lack of memory; take fewer --workers or a smaller case"
 
@@ -32,7 +34,7 @@ def is_under_launcher() -> bool:
 
 
 @contextlib.contextmanager
-def ranks() -> Iterator[concurrent.futures.Executor | None]:
+def ranks() -> Iterator[Any]:
     """The executor on the first rank of the launch; None on the others, which have served it when they get here."""
     try:
         from mpi4py import MPI
@@ -40,7 +42,8 @@ def ranks() -> Iterator[concurrent.futures.Executor | None]:
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise failed("a campaign under mpirun or srun needs mpi4py", reason, "pip install mpi4py") from None
-    launched = launcher_environment.place().ranks
+    place = launcher_environment.place()
+    launched = place.ranks if place else 1
     if MPI.COMM_WORLD.Get_size() != launched:  # each process would be the first of its own world
         found = f"{MPI.Get_library_version().split(',')[0]} sees {MPI.COMM_WORLD.Get_size()} of {launched} ranks"
         raise failed("mpi4py must use the MPI library of the launcher", found, "use the mpirun of that library")
@@ -62,7 +65,7 @@ def compute(todo: Sequence[tuple[str, list[str]]], folder: str, predict: Predict
 
 
 def compute_on_ranks(
-    executor: concurrent.futures.Executor,
+    executor: Any,  # of mpi4py
     todo: Sequence[tuple[str, list[str]]],
     folder: str,
     predict: Predict,
@@ -129,10 +132,10 @@ def serve(
 def begin_worker() -> None:
     """Leaves Ctrl-C to the process that hands out points, and ends with it however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
 
     def leave_with_parent() -> None:
-        parent.join()
+        if parent := multiprocessing.parent_process():
+            parent.join()
         os._exit(1)
 
     threading.Thread(target=leave_with_parent, daemon=True).start()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kumihimo import _machine, pages
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted, seconds_text
 
 MOST_ROWS = 384  # of a map; beyond, a row is the highest of several links side by side
@@ -56,7 +57,7 @@ def of_noise(seconds: Sequence[Sequence[float]], ranks_of_group: int, ranks: int
     return pages.HeatMap("How noise spreads", unit, "seconds", bin_seconds, rows)
 
 
-def of_classes(use: dict) -> pages.LineChart:
+def of_classes(use: JsonObject) -> pages.LineChart:
     """The chart of a packet run's utilisation: {bin_seconds, by_class: {name: {links, shares}}}."""
     series = []
     for at, (name, of) in enumerate(use["by_class"].items()):
@@ -80,7 +81,7 @@ def render(
     return pages.page(f"{title}, kumihimo simulate", parts, title, about, footer)
 
 
-def facts_of(result: dict) -> list[tuple[str, str]]:
+def facts_of(result: JsonObject) -> list[tuple[str, str]]:
     """Numbers and what they are."""
     facts = [(seconds_text(result["seconds"]), "from the start to the end of the last rank")]
     if "noise_free_seconds" in result:

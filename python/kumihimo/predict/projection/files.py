@@ -13,6 +13,7 @@ from kumihimo.text import files
 from kumihimo.text.documents import read_toml
 from kumihimo.text.durations import parse_duration
 from kumihimo.text.errors import did_you_mean, missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 HISTORY = "history"  # the scaling that is fitted to machines of the past
 SOURCES = ("published", "measured", "fitted", "assumed")
@@ -194,14 +195,14 @@ def shipped(kind: str) -> dict[str, Path]:
     return {name: path for name, path in found.items() if content_of(path).get("kind") == kind}
 
 
-def content_of(path: Path) -> dict:
+def content_of(path: Path) -> JsonObject:
     try:
         return read_toml(files.read_text(path, "a projection's file", LARGEST_FILE))
     except ValueError as error:
         raise wrong_value(f"{path} must be TOML", error, "docs/guides/project-a-machine.md shows the form") from None
 
 
-def find(name: str, kind: str, option: str, others: Sequence[str] = ()) -> tuple[dict, str]:
+def find(name: str, kind: str, option: str, others: Sequence[str] = ()) -> tuple[JsonObject, str]:
     """Content and name of a shipped file, or of the file at this path. `others`: names that the option takes, too."""
     known = shipped(kind)
     path = known.get(name) or Path(name)
@@ -240,7 +241,10 @@ def node_class(name: str) -> NodeClass:
         top.text("summary"),
         top.year("year"),
         top.text("machine"),
-        *(numbers[key][0] for key in units),
+        numbers["peak"][0],
+        numbers["memory"][0],
+        numbers["memory_bandwidth"][0],
+        numbers["power"][0],
         shares,
         limits.assumption("nodes_per_rack").value,
         limits.assumption("cost") if "cost" in limits.content else None,

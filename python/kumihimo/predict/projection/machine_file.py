@@ -12,6 +12,7 @@ from kumihimo.processes.package_files import folder
 from kumihimo.text import files
 from kumihimo.text.documents import read_toml
 from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 
 UNITS: dict[str, tuple[tuple[str, float], ...]] = {"s": (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0))}
 for _base in ("B", "B/s", "flop/s"):
@@ -109,7 +110,7 @@ def quantity(value: float, base: str) -> str:
     return f"{digits if float(digits) > 0 else '0.00001'} {name}"
 
 
-def topology(of: dict, nodes: int, node: NodeClass) -> list[str]:
+def topology(of: JsonObject, nodes: int, node: NodeClass) -> list[str]:
     """A network of the same family with at least so many nodes."""
     family = of["family"]
     keep = {key: value for key, value in of.items() if key not in ("jobs", "node_names", "relays", "nodes", "name")}

@@ -9,6 +9,7 @@ from kumihimo import pages
 from kumihimo.predict.projection import files, past
 from kumihimo.predict.projection.files import NodeClass, Scaling
 from kumihimo.predict.projection.spread import ProjectedBand
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import bytes_text, flops_text, rate_text, share_text
 
 MOST_BARS = 8
@@ -16,7 +17,7 @@ EARLIER_WATTS = 20e6
 
 
 def render(
-    of: NodeClass, by: Scaling, target: float, result: dict, bands: Mapping[str, Sequence[ProjectedBand]]
+    of: NodeClass, by: Scaling, target: float, result: JsonObject, bands: Mapping[str, Sequence[ProjectedBand]]
 ) -> str:
     last = {name: each[-1] for name, each in bands.items()}
     facts = [
@@ -56,7 +57,7 @@ def curves(target: float, bands: Mapping[str, Sequence[ProjectedBand]]) -> pages
     series = []
     for at, (name, each) in enumerate(bands.items()):
         colour = pages.look(at)["colour"]
-        lines = {"middle": [], "low": [], "high": []}
+        lines: dict[str, list[tuple[float, float]]] = {"middle": [], "low": [], "high": []}
         for band in each:
             year = band.middle.node.year
             for key, peak in (("middle", band.middle.peak), ("low", band.low), ("high", band.high)):
@@ -76,27 +77,31 @@ def curves(target: float, bands: Mapping[str, Sequence[ProjectedBand]]) -> pages
     return pages.ChartGroup([chart], [each for each in series if each.strong], "curves")
 
 
-def real_machines(watts: float, first: float, last: float = inf) -> list[dict]:
+def real_machines(watts: float, first: float, last: float = inf) -> list[JsonObject]:
     """Circles: the peak of each of these years, at a power by its peak per watt."""
     return [
-        {"x": each.year, "y": each.per_watt("peak") * watts, "label": each.name}
+        {"x": each.year, "y": each.peak / each.power * watts, "label": each.name}
         for each in files.past_machines()
         if first <= each.year <= last
     ]
 
 
 def by_year(
-    title: str, caption: str, series: Sequence[pages.LineSeries], marks: list[dict], levels: Sequence[dict] = ()
+    title: str,
+    caption: str,
+    series: Sequence[pages.LineSeries],
+    marks: list[JsonObject],
+    levels: Sequence[JsonObject] = (),
 ) -> pages.LineChart:
     axes = pages.ChartAxis("year", "signed"), pages.ChartAxis("flops", "log")
-    return pages.LineChart(title, caption, series, *axes, marks=marks, levels=levels, tall=True)
+    return pages.LineChart(title, caption, list(series), *axes, marks=marks, levels=levels, tall=True)
 
 
 def earlier() -> pages.ChartGroup:
     series = []
     for at, year in enumerate(past.EARLIER_YEARS):
         line = past.trend_until(past.end_of(year), "peak")
-        points = [(float(y), line.at(y) * EARLIER_WATTS) for y in range(year, year + 11)]
+        points = [(float(y), line.at(y) * EARLIER_WATTS) for y in range(year, year + 11)] if line else []
         series.append(
             pages.LineSeries(
                 str(year), pages.points_of(points), f"from {year}", pages.look(at)["colour"], bare=True, strong=True
@@ -118,7 +123,7 @@ def hindcasts() -> pages.PageTable:
     return pages.PageTable(columns, rows)
 
 
-def decides(result: dict) -> pages.ChartGroup:
+def decides(result: JsonObject) -> pages.ChartGroup:
     charts = []
     for at, each in enumerate(result["models"]):
         peak = each["years"][-1]["peak_flops"]

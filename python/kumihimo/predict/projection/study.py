@@ -10,6 +10,7 @@ from kumihimo.predict.projection.files import HISTORY, NodeClass, Scaling
 from kumihimo.predict.projection.model import Limits
 from kumihimo.predict.projection.spread import ProjectedBand
 from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 
 OF_A_NODE = ("peak", "memory_bandwidth", "link_bandwidth", "latency")
 CHECKPOINT_SECONDS = 300.0  # of the checkpoint whose cost by failures is told
@@ -73,7 +74,7 @@ def machine_text(asked: ProjectQuestion, found: dict[str, Projection]) -> str:
     return machine_file.text(asked.of, found[kind].bands[-1].middle, model.usual(asked.of, asked.by), about)
 
 
-def as_object(asked: ProjectQuestion, found: dict[str, Projection]) -> dict:
+def as_object(asked: ProjectQuestion, found: dict[str, Projection]) -> JsonObject:
     errors = [past.error(past.hindcasts(horizon)) for horizon in past.HORIZONS]
     return {
         "class": asked.of.name,
@@ -89,7 +90,7 @@ def as_object(asked: ProjectQuestion, found: dict[str, Projection]) -> dict:
     }
 
 
-def came_object(asked: ProjectQuestion) -> dict | None:
+def came_object(asked: ProjectQuestion) -> JsonObject | None:
     """The real machine of about that year, at the limit of power; None: there is none, or no such limit."""
     real = past.came(asked.year)
     if real is None or asked.limits.power is None:
@@ -103,7 +104,7 @@ def came_object(asked: ProjectQuestion) -> dict | None:
     }
 
 
-def model_object(asked: ProjectQuestion, kind: str, of: Projection) -> dict:
+def model_object(asked: ProjectQuestion, kind: str, of: Projection) -> JsonObject:
     peaks = {
         "middle": [band.middle.peak for band in of.bands],
         "low": [band.low for band in of.bands],
@@ -122,7 +123,7 @@ def model_object(asked: ProjectQuestion, kind: str, of: Projection) -> dict:
     }
 
 
-def band_object(band: ProjectedBand) -> dict:
+def band_object(band: ProjectedBand) -> JsonObject:
     one = band.middle
     return {
         "year": one.node.year,
@@ -149,7 +150,7 @@ class ProjectedRun:
     nodes: int
     power: float  # W
     memory: float  # bytes
-    failures: dict | None
+    failures: JsonObject | None
 
 
 def run_on(asked: ProjectQuestion, found: dict[str, Projection], nodes: int) -> ProjectedRun:
@@ -167,7 +168,7 @@ def node_growth(asked: ProjectQuestion) -> dict[str, float]:
     return {name: asked.by.growth[name].value ** (asked.year - asked.of.year) for name in OF_A_NODE}
 
 
-def failures(of: NodeClass, machine: model.ProjectedMachine) -> dict | None:
+def failures(of: NodeClass, machine: model.ProjectedMachine) -> JsonObject | None:
     """Share of the time that failures leave a program on all nodes; None: the class has no MTBF of a node."""
     if of.node_mtbf is None or machine.nodes == 0:
         return None

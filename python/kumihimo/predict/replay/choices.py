@@ -11,6 +11,7 @@ from kumihimo.collectives.arguments import parameters, variants
 from kumihimo.text import files
 from kumihimo.text.documents import read_json
 from kumihimo.text.errors import NotApplicable, errors_at, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.odd_bytes import to_json
 
 # By the bytes of the vector or block up to which each serves; None: all lengths. After R. Thakur, R. Rabenseifner,
@@ -79,7 +80,7 @@ class Wished:
     """The user's request: an algorithm of some collectives, and a file of `tune` for the others."""
 
     algorithms: dict[str, str]
-    wisdom: list[dict]
+    wisdom: list[JsonObject]
 
     @classmethod
     def read(cls, named: Sequence[str], wisdom: Path | None) -> Wished:
@@ -107,7 +108,7 @@ class Wished:
         return None
 
 
-def choices_in(path: Path) -> list[dict]:
+def choices_in(path: Path) -> list[JsonObject]:
     """Checked as a preload library checks them, but for the machine and the MPI library, which may be others."""
     text = files.read_text(path, "the wisdom file")
     try:
@@ -121,7 +122,7 @@ def choices_in(path: Path) -> list[dict]:
     return [each for each in collectives if each["algorithm"] != "library" and each["collective"] in USUAL]
 
 
-def fits(choice: dict, call: Call) -> bool:
+def fits(choice: JsonObject, call: Call) -> bool:
     of_ranks = choice.get("ranks") in (0, None, call.ranks)
     of_length = choice.get("from_bytes", 0) <= call.bytes <= choice.get("to_bytes", call.bytes)
     of_blocks = (choice.get("blocks") == "unequal") == call.irregular

@@ -10,6 +10,7 @@ from kumihimo.network.placement import Placed
 from kumihimo.predict.prediction import Prediction, Setting
 from kumihimo.predict.replay.choices import Ground
 from kumihimo.text.errors import KumihimoError
+from kumihimo.text.json_types import JsonObject
 
 TRIED_ORDERS = ("block", "round-robin", "snake")  # of ranks on nodes
 TITLES = {"loggp": "LogGOPS"}
@@ -64,19 +65,20 @@ class ReplayModel:
         parameters = self.parameters
         return parameters is not None and bool(parameters.processors)
 
-    def predict(self, program: _replay.Program, *intervals: float) -> Prediction:
-        """`intervals`: how many at most, of every so many ranks, and the least one in seconds."""
-        most, every, least = (*intervals, *(0, 1, 0.0)[len(intervals) :])
-        return self.telling(intervals=(most, every, least)).predict(program)
+    def predict(
+        self, program: _replay.Program, most_intervals: int = 0, every: int = 1, least: float = 0.0
+    ) -> Prediction:
+        """With at most so many intervals of every so many ranks, the least one in seconds."""
+        return self.telling(intervals=(most_intervals, every, least)).predict(program)
 
     def ideal(self, program: _replay.Program) -> _replay.Times:
         """On an ideal network, whose ranks do not die."""
-        return replace(self.telling(ideal_network=True), deaths=()).predict(program).native.times
+        return replace(self.telling(ideal_network=True), deaths=()).predict(program).times
 
     def telling(self, **options: object) -> Setting:
         return replace(self.setting, options={**self.setting.options, **options})
 
-    def about(self, found: Prediction) -> dict:
+    def about(self, found: Prediction) -> JsonObject:
         """Members of the result."""
         placed = {"placement": self.setting.placed.name} if self.setting.placed else {}
         return {**placed, **{name: value for name, value in found.members.items() if name not in NOT_ABOUT}}
@@ -98,7 +100,7 @@ class ReplayModel:
     def other_parameters(self) -> Iterator[tuple[str, ReplayModel]]:
         yield "half the latency (L)", self.with_half("L")
         yield "half the overhead of a message (o)", self.with_half("o")
-        if self.parameters.O:  # processors copy messages: one without the other changes little
+        if self.parameters and self.parameters.O:  # processors copy messages: one without the other changes little
             yield "twice the bandwidth (G and O)", self.with_half("GO")
         else:
             yield "twice the bandwidth (G)", self.with_half("G")
@@ -107,7 +109,7 @@ class ReplayModel:
         of = self.parameters
         digits = {letter: 6 if letter in "GO" else 3 for letter in letters}
         halves = [f"{letter}={getattr(of, letter) / 2 * 10.0**-n:.{n}f}" for letter, n in digits.items()]
-        given = (self.setting.options.get("loggops") or "").split(",")
+        given = str(self.setting.options.get("loggops") or "").split(",")
         kept = [word for word in given if word.strip() and word.strip()[0] not in letters]
         return replace(self, setting=self.telling(loggops=",".join([*kept, *halves])))
 
@@ -123,7 +125,7 @@ class ReplayModel:
     def other_orders(self) -> Iterator[tuple[str, ReplayModel]]:
         """Models with orders that put ranks on other nodes."""
         placement = self.setting.placement
-        ranks = placement.ranks if placement else self.job.slots.size
+        ranks = placement.ranks if placement else self.setting.known_job.slots.size
         known = [nodes_of(placement or self.in_order("block", ranks))]
         for name in TRIED_ORDERS:
             try:
@@ -139,7 +141,8 @@ class ReplayModel:
                 )
 
     def in_order(self, name: str, ranks: int) -> _placement.Placement:
-        return _placement.Placement.in_order(name, self.job.slots, self.job.machine.shape, None, ranks)
+        job = self.setting.known_job
+        return _placement.Placement.in_order(name, job.slots, job.machine.shape, None, ranks)
 
 
 def nodes_of(placement: _placement.Placement) -> list[int]:

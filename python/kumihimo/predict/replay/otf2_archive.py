@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 COMM_LOCATIONS, COMM_GROUP, COMM_SELF = 4, 5, 6  # types of groups
 GLOBAL_MEMBERS = 1  # a flag of a group: ranks in events are those in the group of locations
@@ -110,12 +111,12 @@ class Archive:
             return lambda _, ref, name, *more: names.setdefault(kind, {}).update({ref: (name, *map(number, more))})
 
         def group(
-            _: object, ref: int, __: int, kind: object, paradigm: object, flags: object, n: int, of: object
+            _: object, ref: int, __: int, kind: object, paradigm: object, flags: object, n: int, of: Sequence[int]
         ) -> None:
-            d.groups[ref] = Group(number(kind), number(paradigm), number(flags), of[:n])
+            d.groups[ref] = Group(number(kind), number(paradigm), number(flags), list(of[:n]))
 
         properties = []
-        wanted = {
+        wanted: dict[str, Callable] = {
             "ClockProperties": lambda _, ticks, *__: setattr(d, "ticks", ticks),
             "String": lambda _, ref, text: d.strings.update({ref: (text or b"").decode("utf-8", "backslashreplace")}),
             "SystemTreeNodeProperty": lambda _, *of: properties.append(of),
@@ -132,7 +133,7 @@ class Archive:
 
         def each(kind: str) -> list[tuple[int, str, tuple]]:
             found = names.get(kind, {}).items()
-            return [(ref, d.strings.get(name, ""), more) for ref, (name, *more) in found]
+            return [(ref, d.strings.get(name, ""), tuple(more)) for ref, (name, *more) in found]
 
         d.attributes = {ref: name for ref, name, _ in each("Attribute")}
         d.nodes = {ref: name for ref, name, _ in each("SystemTreeNode")}
@@ -167,6 +168,6 @@ class Archive:
         library.Reader_CloseEvtReader(handle, events)
 
 
-def number(value: object) -> int:
+def number(value: Any) -> int:
     """Number of a value, also of the library's enumerations."""
-    return getattr(value, "value", value)
+    return int(getattr(value, "value", value))

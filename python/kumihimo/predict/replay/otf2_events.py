@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from kumihimo import _goal
 from kumihimo._trace import Kind
@@ -43,7 +44,8 @@ class Rank:
     number: int
     rows: bytearray = field(default_factory=bytearray)
     pieces: list[int] = field(default_factory=list)  # of computing since the last call: where they are in rows
-    last: int | None = None  # the time up to which all is told; None: no event was read
+    is_begun: bool = False  # an event was read
+    last: int = 0  # the time up to which all is told
     seen: int = 0  # the time of the latest event
     begun: int = 0
     paused: int = 0  # ticks that are not the program's
@@ -62,10 +64,13 @@ class Rank:
     computing: int = 0
 
 
-class Numbers(dict):
+Name = TypeVar("Name")
+
+
+class Numbers(dict[Name, int]):
     """Numbers for names, in the order met."""
 
-    def __missing__(self, name: object) -> int:
+    def __missing__(self, name: Name) -> int:
         self[name] = len(self)
         return self[name]
 
@@ -106,7 +111,8 @@ class Reading:
         self.summary = RankSummary()
         self.communicators: dict[object, tuple[int, list[int]]] = {}  # number and peers by their ranks in events
         self.members = [list(range(len(self.world)))]  # by number
-        self.sites, self.regions = Numbers(), Numbers()
+        self.sites: Numbers[tuple[str, str]] = Numbers()
+        self.regions: Numbers[str] = Numbers()
         self.parts: dict[str, int] = {"": 0}
         self.regions[OUTSIDE]  # its number is 0
         self.rank = Rank(0)
@@ -161,8 +167,8 @@ class Reading:
             rank = self.rank
             self.summary.events += 1
             rank.seen = max(rank.seen, time)
-            if rank.last is None:
-                rank.last = rank.begun = time
+            if not rank.is_begun:
+                rank.last, rank.begun, rank.is_begun = time, time, True
             callback(rank, time, attributes, *more)
 
         return called
@@ -185,7 +191,7 @@ class Reading:
         if rank.ended:
             return
         is_cut = rank.must_end and rank.off is None
-        if rank.last is None or rank.depth > 0 or is_cut:
+        if not rank.is_begun or rank.depth > 0 or is_cut:
             raise NoEnd(rank.number)
         self.compute(rank, rank.seen)
 
@@ -443,8 +449,9 @@ class Reading:
     def described(self, rank: Rank, comm: int) -> tuple[object, list[int], list[int]]:
         """A communicator's key, its members, and the ranks that its numbers mean in events."""
         defined = self.definitions.communicators.get(comm)
-        groups = [self.definitions.groups.get(of) for of in defined.groups] if defined else [None]
-        if None in groups:
+        known = [self.definitions.groups.get(of) for of in defined.groups] if defined else []
+        groups = [of for of in known if of is not None]
+        if defined is None or len(groups) < len(known):
             raise Contradiction(f"communicator {comm} of rank {rank.number} is not defined")
         if groups[0].kind == otf2_archive.COMM_SELF or not groups[0].members:  # the rank itself, whoever it is
             return (comm, rank.number), [rank.number], [rank.number]
@@ -483,7 +490,7 @@ class Reading:
 
     # --- definitions ---
 
-    def attribute(self, attributes: object, name: str) -> object | None:
+    def attribute(self, attributes: object, name: str) -> Any | None:
         """The value of an attribute of this name, if there is one."""
         library = self.archive.library
         for i in range(library.AttributeList_GetNumberOfElements(attributes)):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from kumihimo import _replay
 from kumihimo.predict.replay import otf2_events
@@ -24,13 +25,13 @@ def read(path: Path) -> Trace:
     anchor = anchor_of(path)
     found = results(anchor)
     recording = _replay.Recording(next(found))
-    rank, summary = 0, None
+    rank = 0
     for result in found:
         if isinstance(result, bytes):
             recording.set(rank, result)
             rank += 1
         else:
-            summary = result
+            summary: otf2_events.RankSummary = result  # the last one
     for members in summary.communicators:
         recording.add_communicator(members)
     for parts in summary.parts:
@@ -43,11 +44,12 @@ def read(path: Path) -> Trace:
     )  # fmt: skip
 
 
-def results(anchor: Path) -> Iterator[object]:
-    """Results from a process that reads the archive: in this one, a crash of OTF2's library would end the command."""
+def results(anchor: Path) -> Iterator[Any]:
+    """Results of otf2_events.results() from a process of their own: a crash of OTF2's library would end the command."""
     with children.start([*READER, str(anchor)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as reader:
         try:
             while True:
+                assert reader.stdout is not None, "it is a pipe"
                 result = pickle.load(reader.stdout)
                 if isinstance(result, Exception):
                     raise error_of(result, anchor)

@@ -9,9 +9,10 @@ from kumihimo.predict.replay.models import ReplayModel
 from kumihimo.predict.replay.study import Change, Replay
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.text import quantities
+from kumihimo.text.json_types import JsonObject
 
 
-def as_object(prediction: Replay, changes: Sequence[Change], name: str) -> dict:
+def as_object(prediction: Replay, changes: Sequence[Change], name: str) -> JsonObject:
     question, times = prediction.question, prediction.times
     trace = question.trace
     of = prediction.efficiencies
@@ -105,6 +106,6 @@ def of_gaps(trace: Trace) -> list[str]:
     return warnings
 
 
-def ranks_of(prediction: Replay) -> dict:
+def ranks_of(prediction: Replay) -> JsonObject:
     rows = zip(prediction.times.end, prediction.times.computing)
     return {"by_rank": [{"end_seconds": end, "computing_seconds": computing} for end, computing in rows]}

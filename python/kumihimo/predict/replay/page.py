@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kumihimo import pages
 from kumihimo.predict import prediction_errors
 from kumihimo.predict.replay.study import Replay
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted, seconds_text, share_text
 
 TICKS = 1_000_000  # of the timeline, in the whole time
@@ -29,7 +30,7 @@ OF_BINS = """How long the links of a class carried packets: of the whole time, a
 busiest."""
 
 
-def render(prediction: Replay, result: dict) -> str:
+def render(prediction: Replay, result: JsonObject) -> str:
     shown = len(range(0, result["ranks"], prediction.question.every))
     some = f" ({shown} of {result['ranks']} are shown)" if shown < result["ranks"] else ""
     sites = []
@@ -55,7 +56,7 @@ def render(prediction: Replay, result: dict) -> str:
     return pages.page("kumihimo replay", parts, heading, about(prediction, result))
 
 
-def about(prediction: Replay, result: dict) -> str:
+def about(prediction: Replay, result: JsonObject) -> str:
     if "programs" in result:
         source = result["programs"]
     else:
@@ -67,7 +68,7 @@ def about(prediction: Replay, result: dict) -> str:
     return f"Predicted by the model {prediction.question.model.title} from {source}."
 
 
-def facts_of(result: dict) -> Iterator[tuple[str, str, str]]:
+def facts_of(result: JsonObject) -> Iterator[tuple[str, str, str]]:
     computing = f"{seconds_text(result['computing_seconds'])} computing in the mean"
     yield seconds_text(result["seconds"]), "predicted time", computing
     if "interval" in result:
@@ -80,7 +81,7 @@ def facts_of(result: dict) -> Iterator[tuple[str, str, str]]:
         yield waiting, "packets that waited", "for a link that another message had"
 
 
-def links(result: dict) -> list[tuple[str, int, float, float]]:
+def links(result: JsonObject) -> list[tuple[str, int, float, float]]:
     """Link classes: name, links, their busy share of the whole time, and that of the busiest part (packet) or link."""
     if "link_classes" in result:
         return [(of["name"], of["links"], of["busy"], of["busiest"]) for of in result["link_classes"]]
@@ -88,7 +89,7 @@ def links(result: dict) -> list[tuple[str, int, float, float]]:
     return [(name, of["links"], *busy_shares(result, of["shares"])) for name, of in use["by_class"].items()]
 
 
-def busy_shares(result: dict, shares: list[float]) -> tuple[float, float]:
+def busy_shares(result: JsonObject, shares: list[float]) -> tuple[float, float]:
     """Busy share over the whole time, and over the bin in which the links are busiest."""
     seconds = result["seconds"]
     mean = sum(shares) * result["utilisation"]["bin_seconds"] / seconds if seconds > 0 else 0.0

@@ -10,6 +10,7 @@ from kumihimo.predict.replay.trace import Trace
 from kumihimo.run.profile import reading, trace_folder
 from kumihimo.run.profile.trace_folder import TraceJob
 from kumihimo.text.errors import missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 AGAIN = "record the program again, or copy the whole folder"
 INITIALISING = ("MPI_Init", "MPI_Init_thread")
@@ -70,7 +71,7 @@ def numbers(job: TraceJob) -> tuple[list, ...]:
     return calls, list(sites), list(regions), communicators, ranks
 
 
-class PlaceNumbers(dict):
+class PlaceNumbers(JsonObject):
     """The place of each name in the order in which they were met."""
 
     def __init__(self, names: list[str]) -> None:

@@ -13,6 +13,7 @@ from kumihimo.collectives.given import GivenOption, refuse
 from kumihimo.predict.replay import goal_reading, otf2_reading, recorded_reading
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.text.errors import missing, wrong_value
+from kumihimo.text.json_types import JsonObject
 
 GOAL, WORKLOAD = "goal:", "workload:"
 MOST_RANKS = 2**20
@@ -62,7 +63,7 @@ def speeds(words: Sequence[str], read: Trace) -> tuple[float, dict[str, float]]:
 
 def extrapolated(
     read: Trace, ranks: int | None, grid: str | None, to_grid: str | None, scaling: str
-) -> tuple[_replay.Source | None, dict]:
+) -> tuple[_replay.Source | None, JsonObject]:
     """The program of as many ranks as are asked for, and what was assumed."""
     if read.recording is None:
         return None, {}

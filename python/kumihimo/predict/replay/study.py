@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from kumihimo import _collectives, _replay
+from kumihimo import _collectives, _goal, _replay
 from kumihimo.predict import prediction_errors
 from kumihimo.predict.prediction import Prediction
 from kumihimo.predict.prediction_errors import PredictedCase
@@ -14,6 +14,7 @@ from kumihimo.predict.replay.library_calls import MeasuredLibraryCalls, Performe
 from kumihimo.predict.replay.models import ReplayModel
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.text.errors import NotApplicable
+from kumihimo.text.json_types import JsonObject
 
 MOST_ROWS, MOST_INTERVALS = 200, 400_000  # of a timeline
 MOST_OF_GRAPHS = 1 << 21  # operations: 130 MB
@@ -38,8 +39,14 @@ class ReplayQuestion:
         self.library = self.library or MeasuredLibraryCalls(self.model)
 
     @property
+    def graphs(self) -> _goal.Graphs:
+        """Those of a GOAL file."""
+        assert self.trace.graphs is not None, "a trace is a recording or has graphs"
+        return self.trace.graphs
+
+    @property
     def ranks(self) -> int:
-        return self.trace.graphs.ranks if self.source is None else self.source.ranks
+        return self.graphs.ranks if self.source is None else self.source.ranks
 
     def calls(self) -> list[Call]:
         return [] if self.source is None else [Call(*each) for each in self.source.calls]
@@ -56,6 +63,7 @@ class ReplayQuestion:
     def _performed(self, call: Call, ground: Ground) -> Performed:
         asked = self.tried.get(call) or self.wished.of(call, ground)
         own = usual(call, ground)
+        assert self.library is not None, "__post_init__ sets it"
         performed = self.library.performed(call, own, ground) or (own, ground.parameters(call.bytes), 0.0)
         # Messages alone of another algorithm would always seem faster than a whole call of the library.
         return (*asked, performed[2]) if asked else performed
@@ -63,7 +71,7 @@ class ReplayQuestion:
     def program(self, has_graphs: bool = True) -> _replay.Program:
         """Without graphs where it is too large for them, if the model needs none."""
         if self.source is None:
-            return _replay.program_of_goal(self.trace.graphs, self.speed, self.balanced)
+            return _replay.program_of_goal(self.graphs, self.speed, self.balanced)
         limit = None if has_graphs or not self.model.makes_operations else MOST_OF_GRAPHS
         speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
         rates, space = self.model.rates, self.model.ground.space
@@ -128,14 +136,14 @@ class Replay:
 
     @property
     def times(self) -> _replay.Times:
-        return self.prediction.native.times
+        return self.prediction.times
 
     @property
     def seconds(self) -> float:
         return self.times.total
 
     @property
-    def interval(self) -> dict | None:
+    def interval(self) -> JsonObject | None:
         """Between which times nine of ten measured ones are expected; None: the machine has no errors of such
         predictions."""
         question, setting = self.question, self.question.model.setting
@@ -154,10 +162,10 @@ def predict(question: ReplayQuestion, with_intervals: bool = False) -> Replay:
     """`with_intervals`: what ranks do when, of at most MOST_ROWS of them, in pieces as short as there is room for."""
     program, model = question.program(has_graphs=False), question.model
     found = model.predict(program, MOST_INTERVALS if with_intervals else 0, question.every)
-    if with_intervals and not found.native.times.intervals:
+    if with_intervals and not found.times.intervals:
         least = found.seconds * MOST_ROWS / MOST_INTERVALS
         found = model.predict(program, 2 * MOST_INTERVALS, question.every, least)
-    ideal, times = model.ideal(program), found.native.times
+    ideal, times = model.ideal(program), found.times
     efficiencies = Efficiencies.of(times.computing, times.total, ideal.total)
     return Replay(question, found, ideal, sites_of(question, times, ideal), efficiencies, program.different)
 
@@ -173,7 +181,7 @@ def sites_of(question: ReplayQuestion, times: _replay.Times, ideal: _replay.Time
     return sorted(sites, key=lambda site: -site.seconds)
 
 
-def with_faults(replayed: Replay) -> dict | None:
+def with_faults(replayed: Replay) -> JsonObject | None:
     """Outcome of the program if nodes die; None: no node dies."""
     question = replayed.question
     found = replayed.prediction.members.get("faults")
@@ -181,7 +189,7 @@ def with_faults(replayed: Replay) -> dict | None:
         return found
     program, sites = question.program(), question.trace.sites
 
-    def named(text: str, at: dict) -> str:
+    def named(text: str, at: JsonObject) -> str:
         call, wait = (of(at["rank"], at["operation"]) for of in (program.site_of, program.site_of_wait))
         if call is None:
             return text
@@ -241,4 +249,5 @@ def other_algorithms(question: ReplayQuestion) -> list[Change]:
 def cost_of(question: ReplayQuestion, calls: Sequence[Call], call: int) -> int:
     """Cost to replay a call: the messages of all its calls."""
     found = calls[call]
-    return question.source.count_of(call) * found.ranks * (1 + found.bytes // 1024)
+    count = question.source.count_of(call) if question.source else 1
+    return count * found.ranks * (1 + found.bytes // 1024)

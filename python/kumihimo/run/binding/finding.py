@@ -13,6 +13,7 @@ from kumihimo.run.binding import judge, proposal, report
 from kumihimo.run.binding.judge import BindingVerdict
 from kumihimo.run.binding.proposal import BindingProposal
 from kumihimo.run.binding.samples import BindingSamples
+from kumihimo.text.json_types import JsonObject
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,10 @@ class BindingFinding:
     proposed: BindingProposal | None
     command: tuple[str, ...]
 
-    def as_object(self) -> dict:
+    def as_object(self) -> JsonObject:
         return report.as_object(self.samples, self.verdict, self.proposed, self.command)
 
-    def faults_as_object(self) -> dict:
+    def faults_as_object(self) -> JsonObject:
         """Without the threads, which a profile has."""
         whole = self.as_object()
         return {name: whole[name] for name in ("ranks_sampled", "faults", "notes", "proposal")}

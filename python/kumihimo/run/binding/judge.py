@@ -16,6 +16,7 @@ from kumihimo.run.binding.samples import (
     list_text,
 )
 from kumihimo.run.binding.seats import Contention, Seating
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted
 
 ONE_CORE = "ranks-on-one-core"
@@ -56,7 +57,7 @@ class BindingFault:
     processors: Processors
     text: str
 
-    def as_object(self) -> dict:
+    def as_object(self) -> JsonObject:
         shared = list_text(self.processors)
         return {
             "kind": self.kind,

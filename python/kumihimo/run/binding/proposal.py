@@ -11,6 +11,7 @@ from kumihimo.processes import launch_lines
 from kumihimo.run.binding import judge, runtimes
 from kumihimo.run.binding.judge import BindingFault
 from kumihimo.run.binding.samples import BindingSamples, SampledRank, SampledThread
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted
 
 OPENMPI, HYDRA, SRUN = "openmpi", "mpich", "srun"
@@ -62,7 +63,7 @@ class BindingProposal:
     variables: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
-    def as_object(self) -> dict:
+    def as_object(self) -> JsonObject:
         found = {name: getattr(self, name) for name in ("launcher", "variables")}
         return {**found, "options": list(self.options), "remarks": list(self.remarks)}
 

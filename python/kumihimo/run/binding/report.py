@@ -11,6 +11,7 @@ from kumihimo.run.binding import judge, runtimes
 from kumihimo.run.binding.judge import BindingVerdict
 from kumihimo.run.binding.proposal import BindingProposal
 from kumihimo.run.binding.samples import BindingSamples, SampledNode, SampledRank, SampledThread, list_text
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted, share_text
 
 MOST_ROWS = 64
@@ -72,7 +73,7 @@ def proposal_lines(found: BindingProposal | None, command: Sequence[str]) -> Ite
 
 def as_object(
     samples: BindingSamples, found: BindingVerdict, proposed: BindingProposal | None, command: Sequence[str]
-) -> dict:
+) -> JsonObject:
     """The object of --json."""
     return {
         "ranks": samples.ranks_of_job,
@@ -86,10 +87,10 @@ def as_object(
     }
 
 
-def node_object(node: SampledNode) -> dict:
+def node_object(node: SampledNode) -> JsonObject:
     return {"host": node.host, "cores": [list_text(core) for core in node.cores], "quota": node.quota}
 
 
-def thread_object(rank: SampledRank, thread: SampledThread) -> dict:
+def thread_object(rank: SampledRank, thread: SampledThread) -> JsonObject:
     masks: Mapping = {name: list_text(getattr(thread, name)) for name in ("processors", "at_first")}
     return {"rank": rank.rank, "host": rank.host, **asdict(thread), **masks}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo.processes import child_output
+from kumihimo.text.json_types import JsonObject
 
 TIME_S = 60  # of addr2line, for all sites of one object
 
@@ -31,7 +32,7 @@ class CallPlace:
 NOWHERE = CallPlace(object="an unknown place")
 
 
-def as_recorded(site: dict | None) -> CallPlace:
+def as_recorded(site: JsonObject | None) -> CallPlace:
     """Before any look at debug information."""
     if site is None:
         return NOWHERE

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from kumihimo import _schedule
 from kumihimo.run.profile import call_sites, reading
 from kumihimo.run.profile.call_sites import CallPlace
 from kumihimo.text.errors import not_applicable
+from kumihimo.text.json_types import JsonObject
 
 BLOCKING, NON_BLOCKING, PERSISTENT = "blocking", "non-blocking", "persistent"
 INTER, ALONE = "intercommunicators", "communicators of one rank"
@@ -38,6 +39,20 @@ class Form:
     in_place: bool
 
 
+Key = TypeVar("Key")
+
+
+class SecondsBy(dict[Key, float]):
+    """Sums of seconds."""
+
+    def add(self, key: Key, seconds: float) -> None:
+        self[key] = self.get(key, 0.0) + seconds
+
+    def falling(self) -> list[tuple[Key, float]]:
+        """The most first."""
+        return sorted(self.items(), key=lambda each: -each[1])
+
+
 @dataclass
 class Use:
     """Calls of one collective in one size class, on communicators of so many ranks; sums over ranks. Sizes are of the
@@ -57,8 +72,8 @@ class Use:
     apart_seconds: float = 0.0  # since the MPI calls before
     completion_seconds: float = 0.0  # of `seconds`: in the calls that complete non-blocking ones
     overlap_seconds: float = 0.0  # from the beginning of non-blocking calls to these
-    forms: Counter = field(default_factory=Counter)  # seconds of each Form
-    places: Counter = field(default_factory=Counter)  # seconds at each Place
+    forms: SecondsBy[Form] = field(default_factory=SecondsBy)
+    places: SecondsBy[CallPlace] = field(default_factory=SecondsBy)
 
     @property
     def blocking(self) -> bool:
@@ -84,7 +99,7 @@ class Use:
         """Whether there is mostly other work between these calls and the MPI calls before them."""
         return self.apart_seconds > self.seconds
 
-    def add(self, row: dict) -> None:
+    def add(self, row: JsonObject) -> None:
         self.smallest, self.largest = min(self.smallest, row["smallest_bytes"]), max(self.largest, row["largest_bytes"])
         self.calls += row["calls"]
         self.seconds += seconds_of(row)
@@ -94,7 +109,7 @@ class Use:
         self.apart_seconds += row["apart_seconds"]
         self.completion_seconds += row.get("completion_seconds", 0.0)
         self.overlap_seconds += row.get("overlap_seconds", 0.0)
-        self.forms[Form(row["type"], row["operation"], row["in_place"])] += seconds_of(row)
+        self.forms.add(Form(row["type"], row["operation"], row["in_place"]), seconds_of(row))
 
 
 @dataclass
@@ -122,13 +137,13 @@ class Late:
     def is_known(self) -> bool:
         """Whether the times here say who is late: all wait for all, and all call here."""
         meaning = _schedule.meaning(self.collective)
-        return self.ranks > 1 and not meaning.has_root and meaning.from_ in ("all", "nobody")
+        return self.ranks > 1 and not meaning.has_root and meaning.contributors in ("all", "nobody")
 
     @property
     def whom(self) -> str:
         """For whom is waited, as words of a sentence; empty where that is not known."""
         if _schedule.meaning(self.collective).has_root:
-            return "for the root" if _schedule.meaning(self.collective).from_ == "root" else "at the root"
+            return "for the root" if _schedule.meaning(self.collective).contributors == "root" else "at the root"
         return f"for rank {self.rank}" if self.is_one_rank else "for different ranks" if self.is_known else ""
 
     @property
@@ -155,7 +170,7 @@ class Collectives:
     seconds: float
     uses: list[Use]  # the most transferring first
     late: list[Late]  # the most waiting first
-    others: Counter = field(default_factory=Counter)  # seconds of collectives that are no Use, by reason
+    others: SecondsBy[str] = field(default_factory=SecondsBy)  # of collectives that are no Use, by reason
     library: str = ""
     srun_mpi: str | None = None
     message_bytes: int = 0
@@ -171,7 +186,7 @@ class Collectives:
     @property
     def collective_seconds(self) -> float:
         """Also of calls that are persistent, or no Use."""
-        return sum(use.seconds for use in self.uses) + self.others.total()
+        return sum(use.seconds for use in self.uses) + sum(self.others.values())
 
     @property
     def transferring_seconds(self) -> float:
@@ -182,12 +197,12 @@ class Collectives:
         return sum(use.waits for use in self.uses)
 
 
-def seconds_of(row: dict) -> float:
+def seconds_of(row: JsonObject) -> float:
     """Seconds of an entry, with the completion of non-blocking calls."""
     return row["seconds"] + row.get("completion_seconds", 0.0)
 
 
-def split_of(row: dict) -> tuple[float, float]:
+def split_of(row: JsonObject) -> tuple[float, float]:
     """Seconds of an entry that are divided into waiting and transferring, and the waiting: of non-blocking calls, those
     of their completion.
     """
@@ -196,10 +211,11 @@ def split_of(row: dict) -> tuple[float, float]:
     return row.get("split_seconds", 0.0), row.get("waiting_seconds", 0.0)
 
 
-def waits_of(row: dict) -> float:
+def waits_of(row: JsonObject) -> float:
     """Seconds of an entry: what was sampled is not exactly as long."""
     split, waiting = split_of(row)
-    return row.get("completion_seconds", row["seconds"]) * waiting / split if split else 0.0
+    seconds: float = row["completion_seconds"] if "completion_seconds" in row else row["seconds"]
+    return seconds * waiting / split if split else 0.0
 
 
 def of(path: Path) -> Collectives:
@@ -210,19 +226,19 @@ def of(path: Path) -> Collectives:
         return _summed(header, lines, path)
 
 
-def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
+def _summed(header: JsonObject, ranks: Iterable[JsonObject], path: Path) -> Collectives:
     known = _calls()
     uses: dict[tuple, Use] = {}
     late: dict[tuple, Late] = {}
     hosts, seconds, count, message_bytes = set(), 0.0, 0, 0
-    others: Counter = Counter()
+    others: SecondsBy[str] = SecondsBy()
     for rank in ranks:
         count += 1
         hosts.add(rank.get("host", ""))
         seconds += rank["seconds"]
         message_bytes += sum(sent + one_sided for _, _, sent, _, one_sided in rank["partners"])
         sites = [call_sites.as_recorded(site) for site in rank["sites"]]
-        times: dict[tuple, list[float]] = {}  # at each call site: in all, waiting
+        times: dict[tuple[str, str, CallPlace, str, int], list[float]] = {}  # at each call site: in all, waiting
         for row in rank["calls"]:
             kind, start, irregular = known.get(row["call"], ("", "", False))
             if not kind or row["communicator"] is None:
@@ -232,23 +248,23 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
                 raise not_applicable(rule, f"{path}, of an earlier version of kumihimo", "record again")
             communicator = rank["communicators"][row["communicator"]]
             if communicator["inter"] or communicator["size"] < 2:
-                others[INTER if communicator["inter"] else ALONE] += seconds_of(row)
+                others.add(INTER if communicator["inter"] else ALONE, seconds_of(row))
                 continue
             place = call_sites.NOWHERE if row["site"] is None else sites[row["site"]]
             key = (kind, start, irregular, communicator["size"], row["bytes_from"])
             use = uses.setdefault(key, Use(*key, row["smallest_bytes"], row["largest_bytes"]))
             use.add(row)
-            use.places[place] += seconds_of(row)
+            use.places.add(place, seconds_of(row))
             here = times.setdefault((kind, row["call"], place, communicator["name"], communicator["size"]), [0.0, 0.0])
             here[0] += seconds_of(row)
             here[1] += waits_of(row)
-        for key, (spent, waiting) in times.items():
-            late.setdefault(key, Late(*key[:3])).add(rank["rank"], spent, waiting)
+        for there, (spent, waiting) in times.items():
+            late.setdefault(there, Late(there[0], there[1], there[2])).add(rank["rank"], spent, waiting)
     better = call_sites.resolved(
         {each.place for each in late.values()} | {p for use in uses.values() for p in use.places}
     )
     for use in uses.values():
-        use.places = Counter({better.get(place, place): spent for place, spent in use.places.items()})
+        use.places = SecondsBy({better.get(place, place): spent for place, spent in use.places.items()})
     for each in late.values():
         each.place = better.get(each.place, each.place)
     return Collectives(

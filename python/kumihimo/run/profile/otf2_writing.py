@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from kumihimo import _trace
 from kumihimo._trace import Kind
@@ -16,6 +17,7 @@ from kumihimo.run.profile import trace_folder
 from kumihimo.run.profile.trace_folder import WORLD
 from kumihimo.text.errors import NotApplicable, not_applicable
 from kumihimo.text.files import real, replacement_folder
+from kumihimo.text.json_types import JsonObject
 
 FOLDER, ANCHOR = "otf2", "traces.otf2"  # within the trace's
 PROCESSORS = "processors"  # the name of a property of a node
@@ -74,7 +76,7 @@ class Members(tuple):
 
     places: dict[int, int]
 
-    def index(self, member: object, *_: int) -> int:
+    def index(self, member: object, *_: object) -> int:
         if not hasattr(self, "places"):
             self.places = {id(found): place for place, found in enumerate(self)}
         return self.places[id(member)]
@@ -84,27 +86,33 @@ class Members(tuple):
 class Location:
     """A thread of a rank, as its events are written."""
 
-    definition: object
-    writer: object
+    definition: Any  # of the package
+    writer: Any
     open: list[tuple] = field(default_factory=list)  # name and paradigm of calls and regions, the innermost last
     last: int = 0  # its latest time
 
 
-def ended(writer: object) -> None:
+def ended(writer: Any) -> None:
     """Now, not when all are: each has buffers and two files. The archive closes all that it knows at its end, and opens
     those anew that it does not know: it must find this one, and leave it."""
     writer.close()
     writer.close = lambda: None
 
 
+def known(event: _trace.Event) -> Any:
+    """What its kind has."""
+    return event.what
+
+
 class Writing:
     """Definitions and events of one trace. What goes by a communicator whose members are not all known is told on a
     duplicate of the world that stands for all made by the same line: never by that of other messages."""
 
-    def __init__(self, otf2: ModuleType, trace: object, job: trace_folder.TraceJob) -> None:
+    def __init__(self, otf2: ModuleType, trace: Any, job: trace_folder.TraceJob) -> None:
         self.otf2, self.trace, self.job = otf2, trace, job
         self.definitions = trace.definitions
-        self.locations, self.regions = {}, {}
+        self.locations: dict[int, Location] = {}
+        self.regions: dict[tuple, Any] = {}
         self.site = self.definitions.attribute(SITE, "Where the program calls.", type=otf2.Type.STRING)
         self.bytes_to = self.definitions.attribute(PARTS, "By rank of the communicator.", type=otf2.Type.STRING)
         self.processor_time = self.definitions.attribute(
@@ -150,14 +158,14 @@ class Writing:
             ended(location.writer)
 
     def event(self, rank: int, location: Location, file: _trace.File, event: _trace.Event) -> None:
-        kind, what = event.kind, event.what
+        kind, what = event.kind, known(event)
         at = max(event.at_ns, location.last)  # OTF2 takes no time that goes back
         mpi, user = self.otf2.Paradigm.MPI, self.otf2.Paradigm.USER
         if kind == Kind.enter:
             sites = self.job.sites.get(rank, [])
             site = sites[what.site] if what.site < len(sites) else ""
-            known = {self.site: site} if site else {}
-            self.enter(location, at, self.job.call(event), mpi, known | self.times(what.since_leave))
+            place = {self.site: site} if site else {}
+            self.enter(location, at, self.job.call(event), mpi, place | self.times(what.since_leave))
         elif kind == Kind.leave:
             self.leave(location, at, self.job.call(event), mpi)
         elif kind == Kind.begin_region:
@@ -176,14 +184,14 @@ class Writing:
             self.message(location.writer, rank, at, event)
         location.last = at
 
-    def times(self, since_leave: _trace.Elapsed) -> dict:
+    def times(self, since_leave: _trace.Elapsed) -> JsonObject:
         known = {self.recorder_time: since_leave.recorder_ns, self.processor_time: since_leave.processor_ns}
         return {attribute: ns for attribute, ns in known.items() if ns > 0}
 
     def collective(
         self, operation: object, location: Location, rank: int, at: int, file: _trace.File, event: _trace.Event
     ) -> None:
-        what, writer = event.what, location.writer
+        what, writer = known(event), location.writer
         key, on = self.where(rank, what.communicator)
         root = what.root if key is not None and what.root >= 0 else NO_ROOT
         parts = {self.bytes_to: ",".join(map(str, file.parts(what.parts)))} if what.parts else {}
@@ -197,8 +205,8 @@ class Writing:
                 at, operation, on, root, what.bytes, what.bytes, event.request, attributes=parts
             )
 
-    def message(self, writer: object, rank: int, at: int, event: _trace.Event) -> None:
-        kind, what, request = event.kind, event.what, event.request
+    def message(self, writer: Any, rank: int, at: int, event: _trace.Event) -> None:
+        kind, what, request = event.kind, known(event), event.request
         if kind == Kind.end_send:
             writer.mpi_isend_complete(at, request)
         elif kind == Kind.start_receive:
@@ -215,7 +223,7 @@ class Writing:
             elif kind == Kind.end_receive:
                 writer.mpi_irecv(at, peer, on, what.tag, what.bytes, request)
 
-    def enter(self, location: Location, at: int, name: str, paradigm: object, attributes: dict) -> None:
+    def enter(self, location: Location, at: int, name: str, paradigm: object, attributes: JsonObject) -> None:
         location.open.append((name, paradigm))
         location.writer.enter(at, self.region(name, paradigm), attributes=attributes)
 

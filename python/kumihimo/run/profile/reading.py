@@ -13,11 +13,12 @@ from typing import Any
 from kumihimo.text import files, schema
 from kumihimo.text.documents import TooDeep, read_json
 from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 
 RULE = "a profile must be one that kumihimo record has written"
 
 
-def lines(path: Path) -> Iterator[dict]:
+def lines(path: Path) -> Iterator[JsonObject]:
     """The header first, then the ranks in the order in which they were written."""
     for number, value in numbered(path):
         if number <= 2:

@@ -6,6 +6,7 @@ from errno import EACCES, EPERM
 from os import strerror
 
 from kumihimo.run.profile.totals import Calls, Region, Totals
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 from kumihimo.text.sizes import with_unit
 
@@ -147,7 +148,7 @@ def counters_advice(reason: str) -> str:
     return " (see kernel.perf_event_paranoid)" if reason in map(strerror, (EACCES, EPERM)) else ""
 
 
-def as_object(totals: Totals) -> dict:
+def as_object(totals: Totals) -> JsonObject:
     """The object of --json."""
     return {
         "mpi": totals.header["mpi"],
@@ -174,7 +175,7 @@ def as_object(totals: Totals) -> dict:
     }
 
 
-def region_object(region: Region) -> dict:
+def region_object(region: Region) -> JsonObject:
     place = region.place
     return {
         **{name: getattr(region, name) for name in REGION},
@@ -186,7 +187,7 @@ def region_object(region: Region) -> dict:
     }
 
 
-def call_object(calls: Calls) -> dict:
+def call_object(calls: Calls) -> JsonObject:
     found: dict[str, object] = {"call": calls.call, "place": str(calls.place)}
     found |= {name: getattr(calls.place, name) or None for name in ("file", "line", "function")}
     found |= {"communicator": calls.communicator or None}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kumihimo.run.profile import call_sites, reading
 from kumihimo.run.profile.call_sites import CallPlace
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted
 
 MOST_PAIRS = 1000
@@ -49,12 +50,12 @@ class Calls:
     completion_waiting_seconds: float = 0.0
     overlap_seconds: float = 0.0
 
-    def add(self, rank: int, row: dict, first: bool) -> None:
+    def add(self, rank: int, row: JsonObject, first: bool) -> None:
         for name in SUMMED:
             setattr(self, name, getattr(self, name) + row[name])
         for name in (*SPLIT, *COMPLETION):
             setattr(self, name, getattr(self, name) + row.get(name, 0))
-        self.timed_calls += row.get("timed_calls", row["calls"])
+        self.timed_calls += row["timed_calls"] if "timed_calls" in row else row["calls"]
         self.error_squares += row.get("seconds_error", 0.0) ** 2
         self.max_seconds = max(self.max_seconds, row["max_seconds"])
         self.min_seconds = min(self.min_seconds, row["min_seconds"])
@@ -108,7 +109,7 @@ class PassageTimes:
     shape: tuple | None = None  # passages of a rank, and one in how many of them was kept
     offered: int = 0
 
-    def add(self, row: dict) -> None:
+    def add(self, row: JsonObject) -> None:
         times = [ns * 1e-9 for ns in row.get("passage_ns", ())]
         shape = (row["passages"], row.get("passage_stride", 1), len(times))
         if self.shape is None:
@@ -146,7 +147,7 @@ class Region:
 
 @dataclass
 class Totals:
-    header: dict
+    header: JsonObject
     tasks: list[tuple[int, str, float, float]] = field(default_factory=list)  # rank, host, seconds, of them in MPI
     most_threads: int = 1  # of one rank, that made calls
     unfinished: list[int] = field(default_factory=list)  # ranks that did not end MPI
@@ -159,7 +160,7 @@ class Totals:
     counters: Counter = field(default_factory=Counter)
     events_left_out: int = 0
     threads_left_out: int = 0
-    looks: list[dict] = field(default_factory=list)  # of each rank, what run/binding judges
+    looks: list[JsonObject] = field(default_factory=list)  # of each rank, what run/binding judges
 
     @property
     def seconds(self) -> float:
@@ -190,7 +191,7 @@ def of(path: Path) -> Totals:
     return totals
 
 
-def add_rank(totals: Totals, rank: dict, seen: set[CallPlace]) -> None:
+def add_rank(totals: Totals, rank: JsonObject, seen: set[CallPlace]) -> None:
     number = rank["rank"]
     totals.tasks.append((number, rank.get("host", ""), rank["seconds"], rank["mpi_seconds"]))
     totals.looks.append({name: rank.get(name) for name in OF_LOOKS})
@@ -219,7 +220,7 @@ def add_rank(totals: Totals, rank: dict, seen: set[CallPlace]) -> None:
     totals.events_left_out += (rank.get("trace") or {}).get("left_out", 0)
 
 
-def communicator_of(communicators: list[dict], number: int | None, sites: list[CallPlace]) -> tuple | None:
+def communicator_of(communicators: list[JsonObject], number: int | None, sites: list[CallPlace]) -> tuple | None:
     """Key of a communicator that is equal on all ranks: its origin and its size."""
     if number is None:
         return None
@@ -239,7 +240,7 @@ def add_partners(totals: Totals, number: int, partners: list[list[int]]) -> None
                 keep(totals.pairs, (size, n, number, other, one_sided))
 
 
-def add_region(totals: Totals, number: int, row: dict, sites: list[CallPlace]) -> None:
+def add_region(totals: Totals, number: int, row: JsonObject, sites: list[CallPlace]) -> None:
     key = (row["name"], row.get("expectation", ""))
     region = totals.regions.setdefault(key, Region(*key))
     region.passages += row["passages"]

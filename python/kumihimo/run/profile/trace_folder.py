@@ -14,6 +14,7 @@ from kumihimo import _trace
 from kumihimo.run.profile import reading
 from kumihimo.text.errors import failed, wrong_value
 from kumihimo.text.files import check_folder, real, replacement
+from kumihimo.text.json_types import JsonObject
 
 EVENTS, PROFILE = "events", "profile.jsonl"
 WORLD = "MPI_COMM_WORLD"
@@ -67,7 +68,7 @@ class TraceJob:
     sites: dict[int, list[str]] = field(default_factory=dict)  # by rank: the call sites by their numbers in its events
     regions: dict[int, list[str]] = field(default_factory=dict)  # likewise
 
-    def add(self, rank: dict) -> None:
+    def add(self, rank: JsonObject) -> None:
         number = rank["rank"]
         self.hosts[number] = sys.intern(rank.get("host", self.hosts[number]))
         if listed := rank.get("processors"):
@@ -115,7 +116,7 @@ def numbers_in(text: str) -> Iterator[int]:
         yield from range(int(first), int(last or first) + 1)
 
 
-def site_text(site: dict) -> str:
+def site_text(site: JsonObject) -> str:
     """`solver.py:12 (step)`, `lmp+0x1a2b (run)`."""
     function = f" ({site['function']})" if site.get("function") else ""
     if "file" in site:

@@ -12,6 +12,7 @@ from kumihimo.collectives import arguments
 from kumihimo.collectives.arguments import CollectiveArguments, Ranks
 from kumihimo.network.placement import Wanted, check_places_all
 from kumihimo.text.errors import NotApplicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench.nodes import RealNodes
 
 NODE = "node"  # ranks that share memory: any shape may be laid over them
@@ -19,7 +20,7 @@ NONE = "none"  # ranks without a shape
 MOST_RANKS = 4096  # that one launch on one machine is asked for
 MOST_BYTES = 2**31 - 8  # of a buffer: the library's own call counts in int
 
-Start = Callable[[str, str, int, int], dict]  # parameters by collective, algorithm, ranks of a node, and all
+Start = Callable[[str, str, int, int], JsonObject]  # parameters by collective, algorithm, ranks of a node, and all
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,13 @@ class BenchCase:
     ranks_per_node: int | tuple[int, ...] | None = None
     neighbours: str | None = None
     counts: str | None = None
-    parameters: dict = field(default_factory=dict)
+    parameters: JsonObject = field(default_factory=dict)
     nodes: RealNodes | None = None
     placement: Wanted | None = None
     overlap_seconds: float | None = None
 
     @property
-    def shared(self) -> dict:
+    def shared(self) -> JsonObject:
         """The members that all cases of one collective share, whatever their algorithms and lengths."""
         names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts", "nodes")
         return {name: getattr(self, name) for name in (*names, "placement", "overlap_seconds")}
@@ -145,7 +146,7 @@ def _shape_of_nodes(case: BenchCase, sizes: Sequence[int]) -> _topology.Shape:
     return _topology.Shape.parse(case.shape)
 
 
-def as_task(case: BenchCase, ranks: int) -> dict:
+def as_task(case: BenchCase, ranks: int) -> JsonObject:
     """The case as the bench driver reads it. All that can be wrong with it is found here, before anything is
     started."""
     space = rank_space(case, ranks)
@@ -193,7 +194,7 @@ def cases_of_all(
 
 
 def _cases_of_all(
-    collective: str, ranks: int, sizes: Sequence[int], start: Start | None, rest: dict
+    collective: str, ranks: int, sizes: Sequence[int], start: Start | None, rest: JsonObject
 ) -> Iterator[BenchCase]:
     variants = arguments.variants(collective)
     for size in sizes_of(collective, sizes):

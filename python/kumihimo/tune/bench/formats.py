@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterator
 
 from kumihimo.collectives.arguments import parameters_text
+from kumihimo.text.json_types import JsonObject
 
 CSV_COLUMNS = (
     *("collective", "algorithm", "parameters", "shape", "ranks", "ranks_per_node", "bytes", "type", "operation"),
@@ -15,7 +16,7 @@ CSV_COLUMNS = (
 )
 
 
-def as_csv(results: list[dict]) -> str:
+def as_csv(results: list[JsonObject]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
@@ -29,7 +30,7 @@ def as_csv(results: list[dict]) -> str:
     return out.getvalue()
 
 
-def by_algorithm(results: list[dict]) -> Iterator[tuple[str, list[tuple[int, float, float, float, int]]]]:
+def by_algorithm(results: list[JsonObject]) -> Iterator[tuple[str, list[tuple[int, float, float, float, int]]]]:
     """For each algorithm, and for the library's own at the end: (bytes, seconds, low, high, samples) by size."""
     columns: dict[str, dict[int, tuple]] = {}
     own: dict[int, tuple] = {}
@@ -41,7 +42,7 @@ def by_algorithm(results: list[dict]) -> Iterator[tuple[str, list[tuple[int, flo
         yield name, [rows[size] for size in sorted(rows)]
 
 
-def as_osu(results: list[dict]) -> str:
+def as_osu(results: list[JsonObject]) -> str:
     """`# Size  Avg Latency(us)`, a block for each algorithm; the figure is the median of the largest over ranks."""
     lines = []
     for name, rows in by_algorithm(results):
@@ -51,7 +52,7 @@ def as_osu(results: list[dict]) -> str:
     return "\n".join(lines[1:]) + "\n"
 
 
-def as_imb(results: list[dict]) -> str:
+def as_imb(results: list[JsonObject]) -> str:
     """`#bytes #repetitions t_min t_max t_avg`; as t_min and t_max, the 10th and 90th percentile."""
     lines = []
     for name, rows in by_algorithm(results):

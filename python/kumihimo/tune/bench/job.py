@@ -15,20 +15,21 @@ from kumihimo.processes.package_files import program
 from kumihimo.run import launch
 from kumihimo.text import odd_bytes
 from kumihimo.text.errors import OutOfTime, failed, not_applicable, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench import under_mpirun
 from kumihimo.tune.bench.cases import BenchCase, as_task, process_of_rank
 from kumihimo.tune.bench.nodes import OtherNodes, real_nodes
 
 BENCH_DRIVER = "kumihimo-bench-driver"
-OnResult = Callable[[dict], None]
+OnResult = Callable[[JsonObject], None]
 
 
 @dataclass
 class LaunchResults:
     """Findings of one launch: `about` describes where and how it ran, `notes` are for the user; `results`: by case."""
 
-    about: dict = field(default_factory=dict)
-    results: list[dict] = field(default_factory=list)
+    about: JsonObject = field(default_factory=dict)
+    results: list[JsonObject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -54,7 +55,7 @@ def run_check(
     on_result: OnResult | None = None,
     seconds: float = 120,
     **options,
-) -> list[dict]:
+) -> list[JsonObject]:
     """Run each case `repeats` times and compare bit for bit with the golden copy: results with `right` and `found`."""
     task = {"task": "check", "repeats": repeats, **options}
     return run_task(task, cases, Launcher(ranks, installation, seconds), on_result).results
@@ -96,7 +97,7 @@ def run_rehearsal(
 
 
 def run_task(
-    task: dict, cases: Sequence[BenchCase], launcher: Launcher, on_result: OnResult | None = None
+    task: JsonObject, cases: Sequence[BenchCase], launcher: Launcher, on_result: OnResult | None = None
 ) -> LaunchResults:
     """One launch. Raises Failed or BadInput with one sentence, OtherNodes where the ranks are not on the nodes that the
     cases are for, and leaves nothing running."""
@@ -104,7 +105,7 @@ def run_task(
     installation = launcher.installation or mpi.choose()
     run = LaunchResults(about={"launcher": str(installation.launcher)})
 
-    def take(found: dict) -> None:
+    def take(found: JsonObject) -> None:
         if "about" in found:
             run.about.update(found["about"])
             check_nodes(cases, run.about)
@@ -141,7 +142,7 @@ def order_of(cases: Sequence[BenchCase], ranks: int) -> list[int] | None:
     return process_of_rank(cases[0], ranks)
 
 
-def check_nodes(cases: Sequence[BenchCase], about: dict) -> None:
+def check_nodes(cases: Sequence[BenchCase], about: JsonObject) -> None:
     """Not where mpirun started us: each rank has made its task before any knew, and the bench driver says what fits."""
     found = real_nodes(about)
     for case in cases:
@@ -149,7 +150,7 @@ def check_nodes(cases: Sequence[BenchCase], about: dict) -> None:
             raise OtherNodes(case.nodes, found)
 
 
-def start(task: dict, installation: mpi.Installation, launcher: Launcher, take: OnResult) -> None:
+def start(task: JsonObject, installation: mpi.Installation, launcher: Launcher, take: OnResult) -> None:
     """The bench driver on all ranks, with this task."""
     text = text_of(task)
     place = launcher_environment.place()
@@ -175,7 +176,7 @@ def start(task: dict, installation: mpi.Installation, launcher: Launcher, take: 
     return None
 
 
-def text_of(task: dict) -> str:
+def text_of(task: JsonObject) -> str:
     """JSON for the bench driver, which opens the paths in it: none can be written in another way."""
     text = json.dumps(task, ensure_ascii=False)
     if odd := re.search(f'"[^"]*{odd_bytes.SURROGATES.pattern}[^"]*"', text):
@@ -183,7 +184,7 @@ def text_of(task: dict) -> str:
     return text
 
 
-def finish(result: dict, about: dict) -> dict:
+def finish(result: JsonObject, about: JsonObject) -> JsonObject:
     """A bench driver's result with the keys that all of the command's results have."""
     text = result.pop("parameters_text")
     placement = {"placement": about["placement"]} if "placement" in about else {}

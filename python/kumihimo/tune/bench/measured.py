@@ -16,6 +16,7 @@ from kumihimo.collectives import arguments
 from kumihimo.predict.prediction_errors import OF_BLOCKS
 from kumihimo.processes import launcher_environment, mpi
 from kumihimo.text.errors import failed
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench.cases import NONE, BenchCase
 from kumihimo.tune.bench.job import Launcher, run_measure, start
 from kumihimo.tune.bench.nodes import real_nodes
@@ -29,16 +30,16 @@ LEAST_SECONDS = 1e-9  # that machine files state: below it the clock tells nothi
 class Measured:
     """Rates in bytes per second, times in seconds; `noise` in nanoseconds. What was not asked for is empty."""
 
-    about: dict = field(default_factory=dict)
+    about: JsonObject = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    calibration: dict = field(default_factory=dict)
-    network: dict = field(default_factory=dict)
-    point_to_point: dict = field(default_factory=dict)
-    copies: dict = field(default_factory=dict)  # of messages within a node
+    calibration: JsonObject = field(default_factory=dict)
+    network: JsonObject = field(default_factory=dict)
+    point_to_point: JsonObject = field(default_factory=dict)
+    copies: JsonObject = field(default_factory=dict)  # of messages within a node
     round_of_turns: float | None = None  # with two ranks on each processor of a node
-    collectives: list[dict] = field(default_factory=list)  # the MPI library's own: see library_collectives()
+    collectives: list[JsonObject] = field(default_factory=list)  # the MPI library's own: see library_collectives()
     noise: list[Series] = field(default_factory=list)
-    stream: dict | None = None  # the fastest triad: see kumihimo.node.measurements
+    stream: JsonObject | None = None  # the fastest triad: see kumihimo.node.measurements
     launch: str = ""
     host: str = field(default_factory=platform.node)
     date: str = field(default_factory=lambda: datetime.date.today().isoformat())
@@ -78,7 +79,7 @@ def measure(
     installation = launcher.installation or mpi.choose()
     found = Measured(launch=launch_text(installation, launcher.ranks), load=load_average())
 
-    def take(told: dict) -> None:
+    def take(told: JsonObject) -> None:
         if "part" in told:
             advance(told["part"])
         elif "noise" in told:
@@ -128,7 +129,7 @@ LENGTHS = (8, 64, 512, 4096, 2**15, 2**18, 2**21)
 MOST_OF_BLOCKS = 2**24  # bytes of a rank's longest buffer
 
 
-def library_collectives(launcher: Launcher) -> list[dict]:
+def library_collectives(launcher: Launcher) -> list[JsonObject]:
     """The library's own collectives on all ranks, of doubles: members `collective`, `ranks`, `nodes`, `bytes` (of the
     vector or block) and `seconds`, the median of a loop. On any nodes: none of these algorithms goes by them. Where the
     time is over, those that were measured."""

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from kumihimo import _plan, _topology
 from kumihimo.text.errors import BadInput
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import counted
 
 MOST_NAMED = 8  # nodes, in a sentence
@@ -65,7 +66,7 @@ class RealNodes:
         return ", ".join(f"{name} ({size} rank{'s' * (size != 1)})" for name, size in zip(self.names, sizes))
 
 
-def real_nodes(about: dict) -> RealNodes | None:
+def real_nodes(about: JsonObject) -> RealNodes | None:
     """The nodes that a bench driver reports; None where all ranks are on one."""
     if about.get("one_node", True):
         return None

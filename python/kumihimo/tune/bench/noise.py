@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kumihimo.text.json_types import JsonObject
+
 
 @dataclass
 class Series:
@@ -22,7 +24,7 @@ class Series:
         return sum(length for _, length in self.detours)
 
 
-def statistics(series: Sequence[Series]) -> dict:
+def statistics(series: Sequence[Series]) -> JsonObject:
     """Over all ranks, and of each. Shares are of the time; `detours_per_second` of a rank."""
     duration = sum(each.duration for each in series)
     lengths = sorted(length for each in series for _, length in each.detours)
@@ -48,7 +50,7 @@ def statistics(series: Sequence[Series]) -> dict:
     }
 
 
-def histogram(lengths: Sequence[int], duration: int) -> list[dict]:
+def histogram(lengths: Sequence[int], duration: int) -> list[JsonObject]:
     """Detours by length: from a power of two, in ns, to below the next one. Only those that there are."""
     bins: dict[int, list[int]] = {}
     for length in lengths:

@@ -10,6 +10,7 @@ from kumihimo.collectives import program_sets
 from kumihimo.collectives.arguments import Ranks
 from kumihimo.network.placement import Wanted
 from kumihimo.text.errors import failed, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench import tuned
 from kumihimo.tune.bench.cases import MOST_BYTES, NODE, NONE, BenchCase, check_ranks
 from kumihimo.tune.bench.job import Launcher, LaunchResults, order_of, run_task
@@ -25,7 +26,7 @@ class ProgramCase:
     ranks: int
     shape: str = NODE
     ranks_per_node: int | tuple[int, ...] | None = None
-    parameters: dict = field(default_factory=dict)
+    parameters: JsonObject = field(default_factory=dict)
     placement: Wanted | None = None
     rates: tuple[float, float] = (0.0, 0.0)
 
@@ -35,14 +36,14 @@ class ProgramCase:
         return program_sets.on(self.text, Ranks(shape, self.ranks, 1))
 
 
-def check(case: ProgramCase, launcher: Launcher, repeats: int = 3, **options) -> list[dict]:
+def check(case: ProgramCase, launcher: Launcher, repeats: int = 3, **options) -> list[JsonObject]:
     """Run the programs and compare with the golden copy: one result with `right` and `found`."""
     return _launched(case, launcher, {"task": "check", "repeats": repeats, **options}).results
 
 
 def measure(
     case: ProgramCase, launcher: Launcher, launches: int = 1, step: Callable[[], None] = lambda: None, **options
-) -> dict:
+) -> JsonObject:
     """{results, geometric_mean, launches, about, notes}, as of a collective: a result for each way to write it by hand,
     which is its `library`."""
     runs = []
@@ -56,12 +57,12 @@ def measure(
     return tuned.of_launches(results, runs)
 
 
-def _beside(ours: dict, other: dict) -> dict:
+def _beside(ours: JsonObject, other: JsonObject) -> JsonObject:
     shared = {name: value for name, value in ours.items() if name != "beside"}
     return {**shared, "library": other, "ratio": ours["seconds"] / other["seconds"]}
 
 
-def _launched(case: ProgramCase, launcher: Launcher, task: dict) -> LaunchResults:
+def _launched(case: ProgramCase, launcher: Launcher, task: JsonObject) -> LaunchResults:
     check_ranks(case.ranks)
     named = case.programs
     if named.sets.buffer_bytes > MOST_BYTES:

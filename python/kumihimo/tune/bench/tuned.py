@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from statistics import median
+from typing import Optional
 
 from kumihimo import _collectives, _measure
 from kumihimo.processes import mpi
 from kumihimo.text.errors import not_applicable
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench import variations
 from kumihimo.tune.bench.cases import BenchCase, applies, cases_of_all, sizes_of
 from kumihimo.tune.bench.job import LaunchResults, run_measure
@@ -45,6 +47,10 @@ class CaseEffort:
     finals: int = FINALS
 
 
+# One launch of training: results in the order of the cases, None for one that it did not reach. Its name is its own.
+TrainingLaunch = Callable[["CaseTuning", str, list[BenchCase], float], list[Optional[JsonObject]]]
+
+
 @dataclass
 class CaseTuning:
     case: BenchCase  # its algorithm and bytes are replaced
@@ -53,9 +59,8 @@ class CaseTuning:
     installation: mpi.Installation | None = None
     effort: CaseEffort = field(default_factory=CaseEffort)
     step: Step = lambda what: None  # told what is done next
-    options: dict = field(default_factory=dict)
-    # One launch of training: results in the order of the cases, under a name that no other launch of it has.
-    launch: Callable[[CaseTuning, str, list[BenchCase], float], list[dict]] | None = None
+    options: JsonObject = field(default_factory=dict)
+    launch: TrainingLaunch | None = None
     allowed: Callable[[str], bool] = lambda algorithm: True
     # Of the cases of a survey, those that may be the best.
     worth_trying: Callable[[list[BenchCase]], list[BenchCase]] = lambda cases: cases
@@ -69,9 +74,9 @@ def run_tuned(
     installation: mpi.Installation | None = None,
     effort: CaseEffort | None = None,
     step: Step | None = None,
-    options: dict | None = None,
+    options: JsonObject | None = None,
     **rest,
-) -> dict:
+) -> JsonObject:
     """Choose for every size, then measure the choices: {results, geometric_mean, launches, about, notes}. Each result
     has its asked_bytes: of irregular blocks `bytes` is the mean."""
     tuning = CaseTuning(BenchCase(collective, "", **rest), ranks, sizes_of(collective, sizes), installation)
@@ -132,7 +137,7 @@ def finals(tuning: CaseTuning, choices: Choices, name: str = "finals") -> Choice
     return best(together(launches), 1)
 
 
-def survey(tuning: CaseTuning, sizes: Sequence[int]) -> list[dict]:
+def survey(tuning: CaseTuning, sizes: Sequence[int]) -> list[JsonObject]:
     shared = tuning.case.shared
     cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=sizes, start=variations.start, **shared)
     cases = tuning.worth_trying([case for case in cases if tuning.allowed(case.algorithm)])
@@ -171,12 +176,12 @@ def varied(tuning: CaseTuning, choices: Choices, vary: variations.Vary) -> list[
     return cases
 
 
-def launched(tuning: CaseTuning, name: str, cases: list[BenchCase], seconds: float) -> list[dict]:
+def launched(tuning: CaseTuning, name: str, cases: list[BenchCase], seconds: float) -> list[JsonObject]:
     """Their results, each with what was asked for: a schedule tells its segments, not how they were asked for."""
     if not cases:
         return []
     if tuning.launch is not None:
-        results = tuning.launch(tuning, name, cases, seconds)
+        results = [result or {} for result in tuning.launch(tuning, name, cases, seconds)]
     else:
         results = measure(tuning, cases, seconds, turns_at_least=3).results
     return [
@@ -185,12 +190,12 @@ def launched(tuning: CaseTuning, name: str, cases: list[BenchCase], seconds: flo
     ]
 
 
-def asked_bytes(case: BenchCase, result: dict) -> int | None:
+def asked_bytes(case: BenchCase, result: JsonObject) -> int | None:
     """Bytes that the case asked for; a result of irregular blocks has their mean."""
     return case.bytes if case.counts else result.get("bytes")
 
 
-def together(launches: list[list[dict]]) -> list[dict]:
+def together(launches: list[list[JsonObject]]) -> list[JsonObject]:
     """The same cases in several launches as one: by the median of their ratios to the library, which a launch that was
     slow as a whole does not change."""
     return [
@@ -200,9 +205,9 @@ def together(launches: list[list[dict]]) -> list[dict]:
     ]
 
 
-def best(results: list[dict], number: int) -> dict[int, list[Choice]]:
+def best(results: list[JsonObject], number: int) -> dict[int, list[Choice]]:
     """The fastest choices by size, of those that could be measured."""
-    by_size: dict[int, list[dict]] = {}
+    by_size: dict[int, list[JsonObject]] = {}
     for result in results:
         if "not_applicable" not in result:
             by_size.setdefault(result["bytes"], []).append(result)
@@ -212,7 +217,7 @@ def best(results: list[dict], number: int) -> dict[int, list[Choice]]:
     }
 
 
-def finalists(tuning: CaseTuning, results: list[dict]) -> dict[int, list[Choice]]:
+def finalists(tuning: CaseTuning, results: list[JsonObject]) -> dict[int, list[Choice]]:
     """The fastest by size. Where results are copied to stay, also the fastest of each other way to copy: beside many
     others, whose data lie in the caches where the library's will, a launch does not tell these apart well."""
     found = best(results, FINALISTS)
@@ -246,7 +251,7 @@ def measure(tuning: CaseTuning, cases: list[BenchCase], seconds: float, **option
     )
 
 
-def joined(cases: Sequence[BenchCase], runs: Sequence[LaunchResults]) -> dict:
+def joined(cases: Sequence[BenchCase], runs: Sequence[LaunchResults]) -> JsonObject:
     """One result for each case, of one launch or of several; without the cases that do not apply. `asked_bytes` is the
     length as the case has it: of irregular blocks `bytes` is the mean."""
     of_cases = zip(cases, zip(*(run.results for run in runs)))
@@ -258,7 +263,7 @@ def joined(cases: Sequence[BenchCase], runs: Sequence[LaunchResults]) -> dict:
     return of_launches(results, runs)
 
 
-def of_launches(results: list[dict], runs: Sequence[LaunchResults]) -> dict:
+def of_launches(results: list[JsonObject], runs: Sequence[LaunchResults]) -> JsonObject:
     """Results that launches were joined to, with what is true of all."""
     ratios = [r["ratio"] for r in results if "ratio" in r]
     return {
@@ -270,13 +275,13 @@ def of_launches(results: list[dict], runs: Sequence[LaunchResults]) -> dict:
     }
 
 
-def ratios_of(pairs: Sequence[tuple[float, float]]) -> dict:
+def ratios_of(pairs: Sequence[tuple[float, float]]) -> JsonObject:
     """The median of the ratios of (ours, theirs) in each launch, with its interval."""
     found = _measure.compare(list(pairs))
     return {name: getattr(found, name) for name in ("ratio", "ratio_low", "ratio_high")}
 
 
-def joined_results(launches: Sequence[dict]) -> dict:
+def joined_results(launches: Sequence[JsonObject]) -> JsonObject:
     """The same case in each launch: figures are medians of the launches', the interval of the ratio is of theirs."""
     if "library" not in launches[0]:  # MPI has no call for it
         return together_in_one(launches)
@@ -293,7 +298,7 @@ SUMMED = ("samples", "outliers")
 OF_A_LAUNCH = ("seconds", "interval_low", "interval_high", "p10", "p90", "first_seconds", "bound_seconds")
 
 
-def together_in_one(launches: Sequence[dict]) -> dict:
+def together_in_one(launches: Sequence[JsonObject]) -> JsonObject:
     """The figures of one side: sums of counts, medians of times."""
     found = dict(launches[0])
     found |= {name: sum(r[name] for r in launches) for name in SUMMED if name in found}

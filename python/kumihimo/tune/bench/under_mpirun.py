@@ -16,9 +16,10 @@ from kumihimo.processes import child_output, children
 from kumihimo.processes.launcher_environment import LaunchPlace
 from kumihimo.run import launch
 from kumihimo.text.errors import OutOfTime, failed
+from kumihimo.text.json_types import JsonObject
 
 
-def run(place: LaunchPlace, worker: Path, task: str, seconds: float, on_object: Callable[[dict], None]) -> None:
+def run(place: LaunchPlace, worker: Path, task: str, seconds: float, on_object: Callable[[JsonObject], None]) -> None:
     """The bench driver on this rank. Does not return on ranks other than 0."""
     memory = os.memfd_create("task", 0)  # a file that goes with the last process that has it open
     os.write(memory, task.encode())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kumihimo import _collectives, _schedule
+from kumihimo.text.json_types import JsonObject
 
 SINGLE_COPY = 65536  # bytes of a vector or block from which one copy of a message may beat two
 LEAST_STREAMED = 2 * 2**20  # bytes of a rank's result that no core's own cache holds until it is read
@@ -17,7 +18,7 @@ RANKS = "RANKS"  # the symbol of parameters that are numbers of a node's ranks
 GROUPS = (2, 4, 8, 16, 32)  # of these, beside all of a node
 
 
-def start(collective: str, name: str, each: int, ranks: int) -> dict:
+def start(collective: str, name: str, each: int, ranks: int) -> JsonObject:
     """The first parameters to try with an algorithm. One that needs several nodes gets groups where all `ranks` share
     one, that of `each`: of a power of two, at most their root if that is 2 or more. others() goes on from there.
     """
@@ -39,10 +40,10 @@ class NodeFill:
 
 
 # The collective, the algorithm, the size in bytes, the ranks and what is given already.
-Vary = Callable[[str, str, int, NodeFill, dict], Iterator[dict]]
+Vary = Callable[[str, str, int, NodeFill, JsonObject], Iterator[JsonObject]]
 
 
-def segments(collective: str, name: str, size: int, on: NodeFill, given: dict) -> Iterator[dict]:
+def segments(collective: str, name: str, size: int, on: NodeFill, given: JsonObject) -> Iterator[JsonObject]:
     """As given, and in segments of several sizes."""
     yield given
     if not any(parameter.name == "segment_bytes" for parameter in declared(collective, name)):
@@ -53,14 +54,14 @@ def segments(collective: str, name: str, size: int, on: NodeFill, given: dict) -
             yield {**given, "segment_bytes": segment}
 
 
-def segments_and_copies(collective: str, name: str, size: int, on: NodeFill, given: dict) -> Iterator[dict]:
+def segments_and_copies(collective: str, name: str, size: int, on: NodeFill, given: JsonObject) -> Iterator[JsonObject]:
     """segments(), and as given with each hint that may pay: other copies of long messages, a matter of real nodes. Not
     each of the segments with them, which would take the time of other questions."""
     yield from segments(collective, name, size, on, given)
     yield from hinted(collective, size, on, given)
 
 
-def hinted(collective: str, size: int, on: NodeFill, given: dict) -> Iterator[dict]:
+def hinted(collective: str, size: int, on: NodeFill, given: JsonObject) -> Iterator[JsonObject]:
     for parameter in _collectives.declared_parameters():
         ungiven = parameter.kind == "hint" and parameter.name not in given
         if ungiven and IN_SCOPE[parameter.tuning_scope](collective, size, on, given):
@@ -95,7 +96,7 @@ IN_SCOPE = {
 }
 
 
-def others(collective: str, name: str, size: int, on: NodeFill, given: dict) -> Iterator[dict]:
+def others(collective: str, name: str, size: int, on: NodeFill, given: JsonObject) -> Iterator[JsonObject]:
     """As given, and with each other parameter that the algorithm takes, at the values of parameters.def, where it may
     pay; with what is not read from its sender's memory written with non-temporal stores."""
     yield given

@@ -14,6 +14,7 @@ from kumihimo.processes import child_output, host_memory, mpi
 from kumihimo.run import launch
 from kumihimo.text import quantities
 from kumihimo.text.errors import failed, wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench.job import LaunchResults
 
 ROUNDS = 11
@@ -21,7 +22,7 @@ COMPILE_SECONDS = 120.0
 LAUNCH_SECONDS = 600.0
 
 
-def measure(call: WorkloadCall, installation: mpi.Installation, launches: int, step: Callable[[], None]) -> dict:
+def measure(call: WorkloadCall, installation: mpi.Installation, launches: int, step: Callable[[], None]) -> JsonObject:
     """{results, launches, about, notes}: one result, whose times are medians of all rounds. What is computed is left
     out. Failed: it does not compile, or something that came is wrong."""
     launch.check_ranks(installation, call.ranks)
@@ -41,7 +42,7 @@ def measure(call: WorkloadCall, installation: mpi.Installation, launches: int, s
 def launched(installation: mpi.Installation, ranks: int, command: list[str | Path]) -> LaunchResults:
     found = LaunchResults(about={"launcher": str(installation.launcher)})
 
-    def take(said: dict) -> None:
+    def take(said: JsonObject) -> None:
         if "about" in said:
             found.about.update(said["about"])
         else:
@@ -53,7 +54,7 @@ def launched(installation: mpi.Installation, ranks: int, command: list[str | Pat
     return found
 
 
-def joined(call: WorkloadCall, launches: list[list[dict]]) -> dict:
+def joined(call: WorkloadCall, launches: list[list[JsonObject]]) -> JsonObject:
     """Medians over all rounds; with several launches the median of each, too."""
     rounds = [each for rounds in launches for each in rounds]
     times = sorted(each["seconds"] for each in rounds)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+from kumihimo.text.json_types import JsonObject
+
 APIS = ("posix", "mpiio", "mpiio-collective", "hdf5", "hdf5-collective")
 LAYOUTS = ("each", "shared")
 CACHES = ("keep", "evict", "drop", "direct")
@@ -36,7 +38,7 @@ class DataSet:
     def bytes(self, ranks: int) -> int:
         return self.block * self.segments * ranks
 
-    def as_task(self) -> dict:
+    def as_task(self) -> JsonObject:
         return {**asdict(self), "hints": [list(each) for each in self.hints]}
 
     @property
@@ -63,7 +65,7 @@ class ItemSet:
         each = -(-self.bytes_each // BLOCK_OF_DISK) * BLOCK_OF_DISK
         return (each + BLOCK_OF_DISK * self.folders) * self.per_rank * ranks
 
-    def as_task(self) -> dict:
+    def as_task(self) -> JsonObject:
         task = asdict(self)
         return {**task, "bytes": task.pop("bytes_each")}
 
@@ -78,9 +80,9 @@ class FileSteps:
 
     data: tuple[DataSet, ...] = ()
     items: tuple[ItemSet, ...] = ()
-    steps: tuple[dict, ...] = ()
+    steps: tuple[JsonObject, ...] = ()
 
-    def as_task(self) -> dict:
+    def as_task(self) -> JsonObject:
         return {
             "data": [each.as_task() for each in self.data],
             "items": [each.as_task() for each in self.items],
@@ -104,7 +106,7 @@ def measured_by_turns(
     data: tuple[DataSet, ...], items: tuple[ItemSet, ...], iterations: int, roof_bytes: int
 ) -> FileSteps:
     """All sets once in each iteration, so that what else the machine does touches all of them alike."""
-    steps: list[dict] = []
+    steps: list[JsonObject] = []
     if data:
         steps.append({"do": "roof", "bytes": roof_bytes, "transfer": min(roof_bytes, 8 << 20)})
     for number in range(1, iterations + 1):
@@ -117,7 +119,7 @@ def measured_by_turns(
     return FileSteps(data, items, tuple(steps))
 
 
-def step_text(step: dict) -> str:
+def step_text(step: JsonObject) -> str:
     """A step, for the progress bar. What stands before the colon changes seldom."""
     what = f"{step['do']} {step.get('data') or step.get('items') or ''}".strip()
     return f"iteration {step['iteration']}: {what}" if "iteration" in step else f"{what}: once"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kumihimo.text.json_types import JsonObject
+
 FORM = "kumihimo-state-cost-1"  # of schemas/state-cost.schema.json
 STORAGE, MEMORY = "storage", "memory"  # whose time it is
 
@@ -41,6 +43,6 @@ def fitted(sizes: Sequence[float], seconds: Sequence[float]) -> CostLaw:
     return CostLaw(fixed, 1 / each if each > 0 else None, max(deviations))
 
 
-def law_of(part: dict) -> CostLaw:
+def law_of(part: JsonObject) -> CostLaw:
     """Fits the law of a row's "save" or "load"."""
     return CostLaw(part["fixed_seconds"], part["bytes_per_second"], part.get("largest_deviation", 0.0))

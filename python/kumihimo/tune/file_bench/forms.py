@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics as plain
 from collections.abc import Iterator
 
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.file_bench import rates
 from kumihimo.tune.file_bench.cases import DataSet, FileSteps, ItemSet
 from kumihimo.tune.file_bench.cost_law import MEMORY
@@ -99,7 +100,7 @@ def size_text(size: int) -> str:
     return f"{size} bytes"
 
 
-def result_line(word: str, result: dict, data: DataSet, run: FileRun, number: int) -> str:
+def result_line(word: str, result: JsonObject, data: DataSet, run: FileRun, number: int) -> str:
     if "missing" in result:
         return f"WARNING: {word} was not measured: {result['missing']}"
     rate = result["bytes"] / max(result["seconds"], rates.SHORT) / MIB
@@ -132,7 +133,7 @@ def summary_of(number: int, data: DataSet, asked: FileSteps, run: FileRun) -> It
 
 
 def summary_line(
-    number: int, word: str, data: DataSet, run: FileRun, samples: tuple[list[float], ...], results: list[dict]
+    number: int, word: str, data: DataSet, run: FileRun, samples: tuple[list[float], ...], results: list[JsonObject]
 ) -> str:
     bandwidth, operations, seconds = samples
     cells = [f"{word:<9}"]
@@ -190,7 +191,7 @@ def summary_rate(chosen: list[ItemSet], asked: FileSteps, run: FileRun) -> Itera
         yield from mdtest_line(f"Tree {word}", [row for row in rows if row["operation"] == operation][-1:])
 
 
-def mdtest_line(name: str, rows: list[dict]) -> Iterator[str]:
+def mdtest_line(name: str, rows: list[JsonObject]) -> Iterator[str]:
     for row in rows:
         of = row["per_second"]
         yield f"   {name:<22} " + " ".join(f"{of[part]:14.3f}" for part in ("max", "min", "mean", "deviation"))

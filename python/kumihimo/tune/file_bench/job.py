@@ -10,6 +10,7 @@ from pathlib import Path
 from kumihimo.processes import launcher_environment, mpi
 from kumihimo.processes.interrupts import ignoring_signals
 from kumihimo.text.errors import failed
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench import job as bench_job
 from kumihimo.tune.bench.job import Launcher
 from kumihimo.tune.file_bench import leftovers
@@ -22,10 +23,10 @@ REMOVAL_SECONDS = 0.7  # that Ctrl-C waits for
 class FileRun:
     """`results`: one for each step, in their order. `in_memory`: the folder is of a file system in memory."""
 
-    about: dict = field(default_factory=dict)
+    about: JsonObject = field(default_factory=dict)
     folder: str = ""
     in_memory: bool = False
-    results: list[dict] = field(default_factory=list)
+    results: list[JsonObject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -33,7 +34,7 @@ def run(
     folder: Path,
     asked: FileSteps,
     launcher: Launcher,
-    on_result: Callable[[dict], None] = lambda found: None,
+    on_result: Callable[[JsonObject], None] = lambda found: None,
     existing: Path | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> FileRun:
@@ -41,7 +42,7 @@ def run(
     bench driver says: one sentence."""
     found = FileRun()
 
-    def take(line: dict) -> None:
+    def take(line: JsonObject) -> None:
         if "about" in line:
             found.about = line["about"]
         elif "folder" in line:

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from kumihimo.text.errors import failed
+from kumihimo.text.json_types import JsonObject
 
 FOLDER = re.compile(r"kumihimo-files-([0-9]+)-([0-9]+)")
 MARKER = "owner.json"
@@ -71,7 +72,7 @@ def folders_in(parent: Path) -> list[Path]:
     return sorted(found)
 
 
-def owner_of(folder: Path) -> dict | None:
+def owner_of(folder: Path) -> JsonObject | None:
     """The owner that the marker names; None: there is no marker of ours."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         marker = folder / MARKER
@@ -91,7 +92,7 @@ def was_never_marked(folder: Path) -> bool:
     return name is not None and not any(folder.iterdir()) and not is_alive(int(name[1]), int(name[2]))
 
 
-def is_here(owner: dict) -> bool:
+def is_here(owner: JsonObject) -> bool:
     """Whether the owner's process would be seen from here: the system has not been started again, and its processes
     have the same numbers."""
     here = {"boot": Path("/proc/sys/kernel/random/boot_id"), "pid_namespace": Path("/proc/self/ns/pid")}

@@ -7,6 +7,7 @@ import statistics as plain
 from collections.abc import Iterator
 
 from kumihimo.network.node import statistics
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.file_bench.cases import DataSet, FileSteps, ItemSet
 from kumihimo.tune.file_bench.cost_law import MEMORY, STORAGE
 from kumihimo.tune.file_bench.job import FileRun
@@ -15,7 +16,7 @@ LEAST_CACHED = 0.01  # share of a file in the page cache from which on a read is
 SHORT = 1e-9  # seconds, for a phase that the clock does not see
 
 
-def source_of(result: dict, data: DataSet, in_memory: bool) -> tuple[str, str]:
+def source_of(result: JsonObject, data: DataSet, in_memory: bool) -> tuple[str, str]:
     """The medium whose rate a write or read has, and why."""
     if in_memory:
         return MEMORY, "the file system is in memory"
@@ -29,7 +30,7 @@ def source_of(result: dict, data: DataSet, in_memory: bool) -> tuple[str, str]:
     return STORAGE, "not in the page cache"
 
 
-def spread(samples: list[float]) -> dict:
+def spread(samples: list[float]) -> JsonObject:
     """Median with interval; and as mdtest and IOR have them: most, least, mean, deviation (of the sample)."""
     return {
         **statistics(samples),
@@ -40,14 +41,14 @@ def spread(samples: list[float]) -> dict:
     }
 
 
-def steps_of(asked: FileSteps, run: FileRun, **wanted: str) -> Iterator[dict]:
+def steps_of(asked: FileSteps, run: FileRun, **wanted: str) -> Iterator[JsonObject]:
     """Results of the steps that have these members."""
     for step, result in zip(asked.steps, run.results):
         if all(step.get(name) == value for name, value in wanted.items()):
             yield result
 
 
-def item_rows(asked: FileSteps, run: FileRun) -> list[dict]:
+def item_rows(asked: FileSteps, run: FileRun) -> list[JsonObject]:
     """A row for each set of items and operation. "plant" and "clear" are the folders of the items."""
     return [
         item_row(each, word, list(steps_of(asked, run, items=each.name, do=word)))
@@ -56,7 +57,7 @@ def item_rows(asked: FileSteps, run: FileRun) -> list[dict]:
     ]
 
 
-def item_row(items: ItemSet, operation: str, results: list[dict]) -> dict:
+def item_row(items: ItemSet, operation: str, results: list[JsonObject]) -> JsonObject:
     rates = [each["items"] / max(each["seconds"], SHORT) for each in results]
     row = {
         "set": items.name,
@@ -74,7 +75,7 @@ def item_row(items: ItemSet, operation: str, results: list[dict]) -> dict:
     return row
 
 
-def data_rows(asked: FileSteps, run: FileRun) -> list[dict]:
+def data_rows(asked: FileSteps, run: FileRun) -> list[JsonObject]:
     """A row for each set of data, for its writes and for its reads."""
     roof = roof_of(asked, run)
     rows = []
@@ -86,7 +87,7 @@ def data_rows(asked: FileSteps, run: FileRun) -> list[dict]:
     return rows
 
 
-def data_row(data: DataSet, word: str, results: list[dict], in_memory: bool, roof: dict) -> dict:
+def data_row(data: DataSet, word: str, results: list[JsonObject], in_memory: bool, roof: JsonObject) -> JsonObject:
     rates = [each["bytes"] / max(each["seconds"], SHORT) for each in results]
     sources = [source_of(each, data, in_memory) for each in results]
     source = next((each for each in sources if each[0] == MEMORY), sources[0])  # of the worst iteration
@@ -117,7 +118,7 @@ def data_row(data: DataSet, word: str, results: list[dict], in_memory: bool, roo
     return row
 
 
-def roof_of(asked: FileSteps, run: FileRun) -> dict:
+def roof_of(asked: FileSteps, run: FileRun) -> JsonObject:
     """O_DIRECT by one rank alone, or why there is none."""
     for found in steps_of(asked, run, do="roof"):
         if "missing" in found or run.in_memory:
@@ -136,11 +137,11 @@ def missing_of(asked: FileSteps, run: FileRun) -> list[str]:
     return list(dict.fromkeys(result["missing"] for result in run.results if "missing" in result))
 
 
-def differences_of(run: FileRun) -> list[dict]:
+def differences_of(run: FileRun) -> list[JsonObject]:
     return [each for result in run.results for each in result.get("differences", [])]
 
 
-def difference_text(found: dict) -> str:
+def difference_text(found: JsonObject) -> str:
     times = found["transfers"]
     more = f" ({times} transfers of rank {found['rank']} have wrong bytes)" if times > 1 else ""
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kumihimo.network.node import statistics
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.file_bench.cases import FileSteps
 from kumihimo.tune.file_bench.cost_law import MEMORY, STORAGE, fitted
 from kumihimo.tune.file_bench.job import FileRun
@@ -23,7 +24,7 @@ def steps(sizes: Sequence[int], iterations: int, cache: str, seed: int, partner:
     return FileSteps(steps=(*made, {"do": "discard", "state": {"bytes": 1}}))
 
 
-def row(sizes: Sequence[int], asked: FileSteps, run: FileRun) -> dict:
+def row(sizes: Sequence[int], asked: FileSteps, run: FileRun) -> JsonObject:
     """Row of one launch: the law of saves and of loads, and the points that it is fitted to."""
     ranks, nodes = run.about["ranks"], len(run.about["nodes"])
     points = []
@@ -52,7 +53,7 @@ def row(sizes: Sequence[int], asked: FileSteps, run: FileRun) -> dict:
     return {"ranks": ranks, "nodes": nodes, **laws, "points": points}
 
 
-def in_memory(copies: list[dict]) -> dict:
+def in_memory(copies: list[JsonObject]) -> JsonObject:
     """Copies of each rank's state to its partner, and returns to them after the loss of one rank."""
     return {
         "copy": statistics([each["seconds"] for each in copies]),
@@ -61,5 +62,5 @@ def in_memory(copies: list[dict]) -> dict:
     }
 
 
-def is_cached(points: list[dict]) -> bool:
+def is_cached(points: list[JsonObject]) -> bool:
     return any(each["cached_share"] >= LEAST_CACHED for each in points)

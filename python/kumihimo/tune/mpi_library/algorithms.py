@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kumihimo.processes import mpi
 from kumihimo.text.errors import not_applicable
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.mpi_library.controls import controls
 
 COLLECTIVES = ("allreduce", "reduce", "bcast")
@@ -55,7 +56,7 @@ class Catalogue:
     family: str
     version: str
     candidates: dict[str, tuple[Algorithm, ...]]
-    tables: dict[str, dict] | None = None  # MPICH: its own decision by collective
+    tables: dict[str, JsonObject] | None = None  # MPICH: its own decision by collective
 
     def find(self, collective: str, name: str) -> Algorithm:
         return next(a for a in self.candidates[collective] if a.name == name)
@@ -89,7 +90,7 @@ def catalogue(installation: mpi.Installation) -> Catalogue:
 # --- Open MPI
 
 
-def names_of_open_mpi(known: dict) -> dict[str, list[tuple[str, int]]]:
+def names_of_open_mpi(known: JsonObject) -> dict[str, list[tuple[str, int]]]:
     """0 is `ignore`, no algorithm."""
     found = {}
     for collective in COLLECTIVES:
@@ -98,7 +99,7 @@ def names_of_open_mpi(known: dict) -> dict[str, list[tuple[str, int]]]:
     return found
 
 
-def open_mpi_algorithm(known: dict, collective: str, name: str, number: int | None) -> Algorithm:
+def open_mpi_algorithm(known: JsonObject, collective: str, name: str, number: int | None) -> Algorithm:
     fan_out = known.get(f"coll_tuned_{collective}_algorithm_{FAN_OUTS.get(name)}_fanout")
     settings = (
         ("OMPI_MCA_coll_tuned_use_dynamic_rules", "1"),
@@ -110,7 +111,7 @@ def open_mpi_algorithm(known: dict, collective: str, name: str, number: int | No
 # --- MPICH
 
 
-def names_of_mpich(installation: mpi.Installation, known: dict) -> dict[str, list[tuple[str, None]]]:
+def names_of_mpich(installation: mpi.Installation, known: JsonObject) -> dict[str, list[tuple[str, None]]]:
     """Names that a file may hold and that a variable can force too; the variable's description lists them."""
     in_files = mpich_names(installation.library)
     found = {}
@@ -152,7 +153,7 @@ def mpich_names(library: Path) -> dict[str, list[str]]:
     return found
 
 
-def mpich_tables(library: Path) -> dict[str, dict] | None:
+def mpich_tables(library: Path) -> dict[str, JsonObject] | None:
     """The decision that is built into the library, by collective: a file replaces all of it, so that one that changes
     some of it must hold the rest as well."""
     import json

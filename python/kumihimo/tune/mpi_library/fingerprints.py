@@ -11,6 +11,7 @@ from typing import Protocol
 
 from kumihimo.processes import mpi
 from kumihimo.text.errors import wrong_value
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench.job import Launcher, start
 from kumihimo.tune.mpi_library.algorithms import BLOCK_CALLS, COLLECTIVES, Algorithm, Catalogue
 
@@ -36,9 +37,9 @@ class Pace:
 class EarlierLaunches(Protocol):
     """Fingerprints from earlier launches (tune.journal)."""
 
-    def finished(self, target: dict) -> dict | None: ...
+    def finished(self, target: JsonObject) -> JsonObject | None: ...
 
-    def finish(self, target: dict, outcome: dict) -> None: ...
+    def finish(self, target: JsonObject, outcome: JsonObject) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Fingerprints:
 
     marks: dict[tuple[str, int], Marks] = field(default_factory=dict)
     refused: dict[tuple[str, int], str] = field(default_factory=dict)
-    about: dict = field(default_factory=dict)
+    about: JsonObject = field(default_factory=dict)
 
 
 def launch_library(
@@ -82,19 +83,19 @@ def launch_library(
     name: str = "",
     forced: Mapping[str, Algorithm] | None = None,
     **task,
-) -> tuple[list[dict], dict]:
+) -> tuple[list[JsonObject], JsonObject]:
     """One launch of the bench driver's task of the library's own calls: its results and what it says of itself. By its
     name it is told from others alike and remembered, call by call and size by size, so that a launch of fewer of them
     finds its own again; without one it is made in any case. `forced`: of which calls the settings are."""
-    found: list[dict] = []
-    about: dict = {}
+    found: list[JsonObject] = []
+    about: JsonObject = {}
 
-    def take(result: dict) -> None:
+    def take(result: JsonObject) -> None:
         if "call" in result:
             found.append(result)
         about.update(result.get("about", {}))
 
-    def key_of(call: str) -> dict:
+    def key_of(call: str) -> JsonObject:
         own = dict(forced[call].settings) if forced and call in forced else settings
         return {"library": name, "ranks": setup.ranks, "call": call, "settings": own, "task": task}
 
@@ -129,11 +130,11 @@ def launch_library(
     return [*seen, *found], about
 
 
-def bytes_of(question: dict) -> int:
+def bytes_of(question: JsonObject) -> int:
     return TYPE_BYTES * question["count"]
 
 
-def question(count: int, calls: Sequence[str], ranks: int) -> dict:
+def question(count: int, calls: Sequence[str], ranks: int) -> JsonObject:
     """As the bench driver reads it: without the calls of blocks where the vector has no whole ones."""
     whole = count % ranks == 0
     return {"count": count, "calls": [call for call in calls if whole or call not in BLOCK_CALLS]}

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kumihimo import _measure
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.mpi_library.algorithms import AUTO, BLOCK_CALLS, COLLECTIVES, DEFAULT, Catalogue
 from kumihimo.tune.mpi_library.fingerprints import Reference, Setup, launch_library, rounds, settings_of
 
@@ -65,7 +66,7 @@ class LibraryTable:
 
     ranks: int
     rows: list[LibraryRow] = field(default_factory=list)
-    about: dict = field(default_factory=dict)
+    about: JsonObject = field(default_factory=dict)
 
     def row(self, call: str, algorithm: str, size: int) -> LibraryRow | None:
         wanted = (call, algorithm, size)
@@ -155,12 +156,12 @@ def affordable(setup: Setup, catalogue: Catalogue, seconds: float) -> tuple[int,
     return spread_over(sorted(setup.sizes), min(len(setup.sizes), max(1, number)))
 
 
-def launches_to_come(tried: Sequence[dict], number: int) -> int:
+def launches_to_come(tried: Sequence[JsonObject], number: int) -> int:
     """From round `number` on, if none falls out any more."""
     return len(tried) * (LEAST_LAUNCHES - number)
 
 
-def too_long(setup: Setup, tried: Sequence[dict], number: int, seconds: float) -> bool:
+def too_long(setup: Setup, tried: Sequence[JsonObject], number: int, seconds: float) -> bool:
     return launches_to_come(tried, number) * setup.pace.seconds > seconds
 
 

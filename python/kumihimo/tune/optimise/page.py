@@ -12,6 +12,7 @@ from kumihimo.predict import chances
 from kumihimo.run.profile.collectives import Collectives
 from kumihimo.run.profile.summary import class_text
 from kumihimo.text import files
+from kumihimo.text.json_types import JsonObject
 from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
 MOST_USES = 12  # rows
@@ -37,7 +38,7 @@ class RunLinks:
 
 def write(
     path: Path,
-    found: dict,
+    found: JsonObject,
     profile: Collectives | None,
     links: RunLinks | None = None,
 ) -> None:
@@ -57,7 +58,7 @@ def write(
     files.write_whole(path, pages.page("kumihimo optimise", parts, about=about))
 
 
-def gain(found: dict) -> Iterator[pages.PagePart]:
+def gain(found: JsonObject) -> Iterator[pages.PagePart]:
     """The gain that whole runs show, or why they show none."""
     if not found["gain"]:
         why = found["nothing_to_gain"]
@@ -130,7 +131,7 @@ def where(profile: Collectives) -> Iterator[pages.PagePart]:
             use.ranks,
             class_text(use.bytes_from),
             use.calls,
-            pages.markup("<code>{}</code>", use.places.most_common(1)[0][0]),
+            pages.markup("<code>{}</code>", use.places.falling()[0][0]),
             share_text(profile.share(use.seconds)),
             share_text(profile.share(use.transferring_seconds)),
         )
@@ -139,6 +140,6 @@ def where(profile: Collectives) -> Iterator[pages.PagePart]:
     yield pages.PageTable(USES, rows)
 
 
-def cells_of(choice: dict) -> tuple:
+def cells_of(choice: JsonObject) -> tuple:
     cells = {"to_bytes": "any", **choice, "ratio": f"{choice['ratio']:.3f}"}
     return tuple(cells[name] for name in ("collective", "ranks", "from_bytes", "to_bytes", "algorithm", "ratio"))

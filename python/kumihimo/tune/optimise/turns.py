@@ -9,6 +9,7 @@ from math import comb, sqrt
 
 from kumihimo import _measure
 from kumihimo.text.errors import OutOfTime
+from kumihimo.text.json_types import JsonObject
 
 # The numbers of pairs at which the interval is looked at: who looked after each pair would find one clear of 1 by
 # chance. From 6 pairs on the interval covers 95 %.
@@ -36,7 +37,7 @@ class Turns:
     is_part: bool = False  # of the choices, tried since all did not gain
 
     @property
-    def figures(self) -> dict:
+    def figures(self) -> JsonObject:
         found = _measure.compare(self.pairs)
         ends = {"ratio": found.ratio, "ratio_low": found.ratio_low, "ratio_high": found.ratio_high}
         return {**ends, "faster_probability": self.faster_probability}
@@ -138,6 +139,6 @@ class Search:
         return turns
 
 
-def in_order(choices: Sequence[dict], gains: Sequence[float]) -> list[dict]:
+def in_order(choices: Sequence[JsonObject], gains: Sequence[float]) -> list[JsonObject]:
     """The most gain first, so that the halves are those that matter and the rest."""
     return [choice for _, choice in sorted(zip(gains, choices), key=lambda each: -each[0])]

@@ -6,26 +6,27 @@ from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.figures.simulated_curves import results_on
 from kumihimo.demo.report.style import Styles
+from kumihimo.text.json_types import JsonObject
 
 
-def at_largest(simulated: dict, shape: str | None = None) -> list[dict]:
+def at_largest(simulated: JsonObject, shape: str | None = None) -> list[JsonObject]:
     """All algorithms on a shape, the paper's if none is named, at the largest length, fastest first."""
     results = results_on(simulated, shape or simulated["paper_shape"])
     largest = max(r["bytes"] for r in results)
     return sorted((r for r in results if r["bytes"] == largest), key=lambda r: r["seconds"])
 
 
-def subject_of(simulated: dict) -> dict:
+def subject_of(simulated: JsonObject) -> JsonObject:
     """The paper's algorithm at the largest length."""
     return next(r for r in at_largest(simulated) if r["algorithm"] == simulated["subject"])
 
 
-def blind(simulated: dict) -> list[dict]:
+def blind(simulated: JsonObject) -> list[JsonObject]:
     """The algorithms that the paper's is compared with, fastest first: all but itself and our own extensions."""
     return [r for r in at_largest(simulated) if not r["extension"] and r["algorithm"] != simulated["subject"]]
 
 
-def speedup(simulated: dict, styles: Styles) -> pages.BarChart:
+def speedup(simulated: JsonObject, styles: Styles) -> pages.BarChart:
     """Bars: the time of each as a multiple of the paper's algorithm, up to a readable multiple."""
     subject = subject_of(simulated)
     rows = []
@@ -55,7 +56,7 @@ def speedup(simulated: dict, styles: Styles) -> pages.BarChart:
     )
 
 
-def doubtful(simulated: dict) -> list[str]:
+def doubtful(simulated: JsonObject) -> list[str]:
     """A line for each algorithm at the largest length whose prediction may be off by more than 20 %: its time, and
     whether its order against the paper's algorithm is sure."""
     found = []
@@ -66,7 +67,7 @@ def doubtful(simulated: dict) -> list[str]:
     return found
 
 
-def _margin(r: dict, subject: dict) -> str:
+def _margin(r: JsonObject, subject: JsonObject) -> str:
     ahead = r["seconds"] < subject["seconds"]
     times = subject["seconds"] / r["seconds"] if ahead else r["seconds"] / subject["seconds"]
     needed = times - 1 if ahead else 1 - 1 / times
@@ -79,7 +80,7 @@ def _margin(r: dict, subject: dict) -> str:
     )
 
 
-def left_on_table(simulated: dict, styles: Styles) -> pages.BarChart:
+def left_on_table(simulated: JsonObject, styles: Styles) -> pages.BarChart:
     """Bars of bandwidth: the paper's algorithm, our extensions of it, and other algorithms that use all links."""
     rows = []
     for r in at_largest(simulated):

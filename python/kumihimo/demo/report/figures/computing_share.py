@@ -5,9 +5,10 @@ from __future__ import annotations
 from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.style import Styles
+from kumihimo.text.json_types import JsonObject
 
 
-def chart(simulated: dict, styles: Styles) -> pages.BarChart:
+def chart(simulated: JsonObject, styles: Styles) -> pages.BarChart:
     """Stacked bars: bcast, reduce and allreduce, with SIMD and without."""
     rows = []
     cases = [r for r in simulated["parts"] if r["simd"] or r["collective"] != "bcast"]  # bcast has no sums

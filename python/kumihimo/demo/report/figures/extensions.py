@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from kumihimo.demo.report import display
 from kumihimo.demo.report.figures.comparison import subject_of
+from kumihimo.text.json_types import JsonObject
 
 
-def sentences(simulated: dict) -> list[str]:
+def sentences(simulated: JsonObject) -> list[str]:
     """One for each extension that pipelines."""
     subject = _by_segment(simulated, simulated["subject"])
     names = dict.fromkeys(r["algorithm"] for r in simulated["segments"] if r["extension"])
     return [_sentence(_by_segment(simulated, name), subject, subject_of(simulated)) for name in names]
 
 
-def _by_segment(simulated: dict, name: str) -> dict[int, dict]:
+def _by_segment(simulated: JsonObject, name: str) -> dict[int, JsonObject]:
     mine = [r for r in simulated["segments"] if r["algorithm"] == name]
     return {r["declared_segment_bytes"]: r for r in sorted(mine, key=lambda r: r["declared_segment_bytes"])}
 
 
-def _sentence(mine: dict[int, dict], subject: dict[int, dict], at_declared: dict) -> str:
+def _sentence(mine: dict[int, JsonObject], subject: dict[int, JsonObject], at_declared: JsonObject) -> str:
     declared = at_declared["declared_segment_bytes"]
     gain = {size: subject[size]["seconds"] / r["seconds"] for size, r in mine.items() if size in subject}
     name, other = (display.label(r["algorithm"]) for r in (mine[declared], at_declared))
@@ -41,7 +42,7 @@ def _speed(gain: float) -> str:
     return f"{display.ratio(gain)} as fast as" if gain > 1 else f"slower ({display.ratio(gain)} as fast) than"
 
 
-def _fill(mine: dict, subject: dict) -> str:
+def _fill(mine: JsonObject, subject: JsonObject) -> str:
     if mine["segments"] >= subject["segments"]:
         return ""
     return (
@@ -63,7 +64,7 @@ def _where(gain: dict[int, float]) -> str:
     return f"It is faster with segments from {display.bytes_(faster[0])} to {display.bytes_(faster[-1])}."
 
 
-def _best(mine: dict[int, dict], subject: dict[int, dict]) -> str:
+def _best(mine: dict[int, JsonObject], subject: dict[int, JsonObject]) -> str:
     best, other = (min(results.values(), key=lambda r: r["seconds"]) for results in (mine, subject))
     return (
         f"Each at its best segment size: {display.seconds(best['seconds'])} "

@@ -7,12 +7,13 @@ import math
 from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.style import Styles
+from kumihimo.text.json_types import JsonObject
 
 LEAST = 0.1  # share of the colours: of the least load
 RANGE = 300  # of the loads with different colours
 
 
-def scene(simulated: dict, styles: Styles) -> pages.TorusScene:
+def scene(simulated: JsonObject, styles: Styles) -> pages.TorusScene:
     """A layer for each algorithm, with the load of every cable on one logarithmic scale."""
     loads = {load["algorithm"]: load for load in simulated["links"]}
     names = styles.order(loads)
@@ -42,7 +43,7 @@ def level(load: float, low: float, high: float) -> float:
     return round(min(1.0, LEAST + (1 - LEAST) * share), 4)
 
 
-def ends(simulated: dict) -> tuple[float, float]:
+def ends(simulated: JsonObject) -> tuple[float, float]:
     """The ends of the colours, in multiples of the data's length. The upper one is the second busiest algorithm's, so
     that one with a single hot link leaves the others their colours."""
     busiest = sorted(load["link_bytes_max"] / load["bytes"] for load in simulated["links"])
@@ -51,13 +52,13 @@ def ends(simulated: dict) -> tuple[float, float]:
     return max(least, high / RANGE), high
 
 
-def _first_pair(simulated: dict, loads: dict[str, dict], names: list[str]) -> list[str]:
+def _first_pair(simulated: JsonObject, loads: dict[str, JsonObject], names: list[str]) -> list[str]:
     """The two to begin with: the paper's algorithm, and the one whose bytes cross most links."""
     subject = simulated["subject"] if simulated["subject"] in loads else names[0]
     return [subject, max(names, key=lambda name: loads[name]["link_bytes_sum"])]
 
 
-def _facts(load: dict) -> list[tuple[str, str]]:
+def _facts(load: JsonObject) -> list[tuple[str, str]]:
     length = load["bytes"]
     return [
         ("busiest link", f"{display.significant(load['link_bytes_max'] / length)} n"),

@@ -7,28 +7,29 @@ from dataclasses import replace
 
 from kumihimo import pages
 from kumihimo.demo.report.style import BOUND, LIBRARY, Styles
+from kumihimo.text.json_types import JsonObject
 
 SPACES = {"node": "one node", "2x2": "2×2 torus"}
 LARGEST_RATIO = 8.0  # beyond it a curve leaves the picture, not the tables
 
 
-def spaces(measured: dict) -> list[str]:
+def spaces(measured: JsonObject) -> list[str]:
     """The spaces that were measured, in the order of the file."""
     return list(dict.fromkeys(space_of(r) for r in measured["results"]))
 
 
-def space_of(result: dict) -> str:
+def space_of(result: JsonObject) -> str:
     return str(result.get("space") or result.get("shape") or "node")
 
 
-def words_of(space: str, results: Iterable[dict]) -> str:
+def words_of(space: str, results: Iterable[JsonObject]) -> str:
     """One node, 4 processes."""
     ranks = next((r.get("ranks") for r in results if space_of(r) == space), None)
     words = SPACES.get(space, space.replace("x", "×"))
     return f"{words}, {ranks} processes" if ranks else words
 
 
-def charts(measured: dict, styles: Styles) -> pages.ChartGroup:
+def charts(measured: JsonObject, styles: Styles) -> pages.ChartGroup:
     """The group of charts, with one legend that also shows the check against the golden copy."""
     results = measured["results"]
     legend = []
@@ -40,7 +41,7 @@ def charts(measured: dict, styles: Styles) -> pages.ChartGroup:
     return pages.ChartGroup([chart for chart in drawn if chart.series], legend, "measured-charts")
 
 
-def library_name(measured: dict) -> str:
+def library_name(measured: JsonObject) -> str:
     """The library's name for itself."""
     mpi = measured.get("mpi")
     if isinstance(mpi, dict):
@@ -48,14 +49,14 @@ def library_name(measured: dict) -> str:
     return str(mpi) if mpi else "MPI library"
 
 
-def time(measured: dict, space: str, styles: Styles) -> pages.LineChart:
+def time(measured: JsonObject, space: str, styles: Styles) -> pages.LineChart:
     """Median times with 95 % intervals, the library's own call, and the bound."""
     results = _results(measured, space)
     series = [
         styles.of(name, [_time_point(r) for r in results if r["algorithm"] == name])
         for name in styles.order(r["algorithm"] for r in results)
     ]
-    own: dict[int, dict] = {}
+    own: dict[int, JsonObject] = {}
     for r in results:  # the library was timed beside every algorithm: the run with most samples stands for it
         if r.get("library") and r["library"].get("samples", 0) >= own.get(r["bytes"], {}).get("samples", 0):
             own[r["bytes"]] = {**r["library"], "bytes": r["bytes"]}
@@ -68,7 +69,7 @@ def time(measured: dict, space: str, styles: Styles) -> pages.LineChart:
     return _chart(measured, space, "time", unit, series, pages.ChartAxis("seconds", "log"))
 
 
-def ratio(measured: dict, space: str, styles: Styles) -> pages.LineChart:
+def ratio(measured: JsonObject, space: str, styles: Styles) -> pages.LineChart:
     """Time as a multiple of the library's; below 1 is faster."""
     results = [r for r in _results(measured, space) if r.get("library", {}).get("seconds")]
     series = [
@@ -81,12 +82,12 @@ def ratio(measured: dict, space: str, styles: Styles) -> pages.LineChart:
     return replace(chart, levels=[{"y": 1.0, "label": ""}])
 
 
-def _results(measured: dict, space: str) -> list[dict]:
+def _results(measured: JsonObject, space: str) -> list[JsonObject]:
     mine = (r for r in measured["results"] if space_of(r) == space and r["algorithm"] not in (LIBRARY, BOUND))
     return sorted(mine, key=lambda r: r["bytes"])
 
 
-def _time_point(r: dict) -> dict:
+def _time_point(r: JsonObject) -> JsonObject:
     return {
         "x": r["bytes"],
         "y": r["seconds"],
@@ -96,7 +97,7 @@ def _time_point(r: dict) -> dict:
     }
 
 
-def _ratio_point(r: dict) -> dict:
+def _ratio_point(r: JsonObject) -> JsonObject:
     """With its interval: as measured where launches give one, else from the ends of both intervals, which is wider."""
     own = r["library"]
     low, high = r.get("ratio_low"), r.get("ratio_high")
@@ -106,7 +107,7 @@ def _ratio_point(r: dict) -> dict:
 
 
 def _chart(
-    measured: dict, space: str, what: str, unit: str, series: list[pages.LineSeries], y: pages.ChartAxis
+    measured: JsonObject, space: str, what: str, unit: str, series: list[pages.LineSeries], y: pages.ChartAxis
 ) -> pages.LineChart:
     title = {"time": "time", "ratio": "against the library"}[what]
     return pages.LineChart(

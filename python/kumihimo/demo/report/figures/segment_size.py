@@ -6,9 +6,10 @@ from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.figures.simulated_curves import results_on
 from kumihimo.demo.report.style import Styles
+from kumihimo.text.json_types import JsonObject
 
 
-def chart(simulated: dict, styles: Styles) -> pages.LineChart:
+def chart(simulated: JsonObject, styles: Styles) -> pages.LineChart:
     """Bandwidth by segment size, for every algorithm that pipelines."""
     results = sorted(simulated["segments"], key=lambda r: r["declared_segment_bytes"])
     series = []
@@ -31,7 +32,7 @@ def chart(simulated: dict, styles: Styles) -> pages.LineChart:
     )
 
 
-def tuned_rows(simulated: dict) -> list[tuple[str, ...]]:
+def tuned_rows(simulated: JsonObject) -> list[tuple[str, ...]]:
     """Rows of the best segment size beside the declared one, by algorithm and length."""
     declared = {(r["algorithm"], r["bytes"]): r["seconds"] for r in results_on(simulated, simulated["paper_shape"])}
     rows: list[tuple[str, ...]] = []

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from kumihimo import pages
 from kumihimo.demo.report import display
 from kumihimo.demo.report.style import Styles
+from kumihimo.text.json_types import JsonObject
 
 
-def charts(simulated: dict, styles: Styles) -> pages.ChartGroup:
+def charts(simulated: JsonObject, styles: Styles) -> pages.ChartGroup:
     """The group of four charts: two quantities on two shapes, with one legend."""
     shapes = [simulated["paper_shape"], simulated["full_shape"]]
     names = styles.order(r["algorithm"] for r in simulated["results"])
@@ -19,12 +20,12 @@ def charts(simulated: dict, styles: Styles) -> pages.ChartGroup:
     return pages.ChartGroup(drawn, legend, "simulated-charts")
 
 
-def results_on(simulated: dict, shape: str) -> list[dict]:
+def results_on(simulated: JsonObject, shape: str) -> list[JsonObject]:
     """The results of the curves on one shape, by length."""
     return sorted((r for r in simulated["results"] if r["shape"] == shape), key=lambda r: r["bytes"])
 
 
-def bandwidth(simulated: dict, shape: str, styles: Styles) -> pages.LineChart:
+def bandwidth(simulated: JsonObject, shape: str, styles: Styles) -> pages.LineChart:
     """2 x bytes / time; the published figure is marked where its shape was simulated."""
     series = _series(simulated, shape, styles, lambda r, seconds: 2 * r["bytes"] / seconds)
     published = simulated["published"]["bytes_per_second"]["value"]
@@ -57,7 +58,7 @@ def bandwidth(simulated: dict, shape: str, styles: Styles) -> pages.LineChart:
     )
 
 
-def time(simulated: dict, shape: str, styles: Styles) -> pages.LineChart:
+def time(simulated: JsonObject, shape: str, styles: Styles) -> pages.LineChart:
     """Time, both axes logarithmic."""
     return pages.LineChart(
         f"{_place(simulated, shape)}: time",
@@ -70,13 +71,13 @@ def time(simulated: dict, shape: str, styles: Styles) -> pages.LineChart:
     )
 
 
-def _place(simulated: dict, shape: str) -> str:
+def _place(simulated: JsonObject, shape: str) -> str:
     nodes = next(r["ranks"] for r in simulated["results"] if r["shape"] == shape)
     return f"{display.shape(shape)}, {nodes:,} nodes"
 
 
 def _series(
-    simulated: dict, shape: str, styles: Styles, value: Callable[[dict, float], float]
+    simulated: JsonObject, shape: str, styles: Styles, value: Callable[[JsonObject, float], float]
 ) -> list[pages.LineSeries]:
     """A curve for each algorithm, then the bound."""
     results = results_on(simulated, shape)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from kumihimo import pages
+from kumihimo.text.json_types import JsonObject
 
 
-def scene(simulated: dict) -> pages.TreeScene:
+def scene(simulated: JsonObject) -> pages.TreeScene:
     shapes = [{**shape, "depths": [_depths(parents) for parents in shape["parents"]]} for shape in simulated["trees"]]
     return pages.TreeScene(shapes)
 

@@ -9,6 +9,8 @@ import csv
 import io
 from collections.abc import Callable, Iterable
 
+from kumihimo.text.json_types import JsonObject
+
 SYNCHRONISATION = {
     "flush": "MPI_Win_flush",
     "lock_flush": "MPI_Win_flush",
@@ -53,15 +55,15 @@ PROGRAMS = {
 CALLS = {"fetch_add": "shmem_long_fadd", "compare_and_swap": "shmem_long_cswap", "swap": "shmem_long_swap"}
 
 
-def sized(title: str, value: Callable[[dict], float]) -> tuple[str, Callable[[dict], str]]:
+def sized(title: str, value: Callable[[JsonObject], float]) -> tuple[str, Callable[[JsonObject], str]]:
     return f"{'# Size':<{WIDTH}}{title:>{FIELD}}", lambda row: f"{row['bytes']:<{WIDTH}}{value(row):>{FIELD}.2f}"
 
 
-def microseconds(row: dict) -> float:
+def microseconds(row: JsonObject) -> float:
     return row["seconds"] * 1e6
 
 
-def atomics_line(row: dict) -> str:
+def atomics_line(row: JsonObject) -> str:
     rate = 1e-6 / row["seconds"]
     return f"{CALLS[row['measure']]:<{NAME}}{rate:>{FIELD}.2f}{microseconds(row):>{FIELD}.2f}"
 
@@ -77,15 +79,15 @@ COLUMNS = {
 }
 
 
-def block_of(row: dict) -> tuple:
+def block_of(row: JsonObject) -> tuple:
     title, kind = PROGRAMS[row["library"], row["measure"]]
     return title, kind, row["mpi"], row.get("window_kind"), row.get("synchronisation"), row["place"]
 
 
-def as_osu(results: Iterable[dict]) -> str:
+def as_osu(results: Iterable[JsonObject]) -> str:
     """A block for each program, MPI library, window, synchronisation and place; measures that OSU has not are left
     out."""
-    blocks: dict[tuple, list[dict]] = {}
+    blocks: dict[tuple, list[JsonObject]] = {}
     for row in results:
         if "seconds" in row and (row["library"], row["measure"]) in PROGRAMS:
             blocks.setdefault(block_of(row), []).append(row)
@@ -118,7 +120,7 @@ CSV_COLUMNS = (
 )
 
 
-def as_csv(results: Iterable[dict]) -> str:
+def as_csv(results: Iterable[JsonObject]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)

@@ -15,6 +15,7 @@ from kumihimo.network import node
 from kumihimo.processes import launcher_environment
 from kumihimo.processes.mpi import Installation
 from kumihimo.text.errors import Failed, NotApplicable, OutOfTime
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.bench.job import Launcher, start
 from kumihimo.tune.bench.one_sided.libraries import FoundLibrary
 
@@ -41,8 +42,8 @@ class Contestant:
 
 @dataclass
 class OneSidedLaunch:
-    about: dict = field(default_factory=dict)
-    results: dict[tuple, dict] = field(default_factory=dict)  # by key_of
+    about: JsonObject = field(default_factory=dict)
+    results: dict[tuple, JsonObject] = field(default_factory=dict)  # by key_of
     notes: list[str] = field(default_factory=list)
 
 
@@ -50,23 +51,23 @@ class OneSidedLaunch:
 class Measurements:
     """`left_out`: contestants without results, and why."""
 
-    about: dict[str, dict]
-    results: list[dict]
-    left_out: list[dict]
+    about: dict[str, JsonObject]
+    results: list[JsonObject]
+    left_out: list[JsonObject]
     notes: list[str]
 
 
-def key_of(result: dict) -> tuple:
+def key_of(result: JsonObject) -> tuple:
     names = ("window_kind", "synchronisation", "place", "measure", "bytes")
     return tuple(result.get(name, "") for name in names)
 
 
 def measure(
-    contestants: Sequence[Contestant], task: dict, ranks: int, launches: int, seconds: float, advance: Advance
+    contestants: Sequence[Contestant], task: JsonObject, ranks: int, launches: int, seconds: float, advance: Advance
 ) -> Measurements:
     """Each contestant `launches` times, by turns; the one that begins changes from turn to turn."""
     runs: dict[Contestant, list[OneSidedLaunch]] = {each: [] for each in contestants}
-    left_out: list[dict] = []
+    left_out: list[JsonObject] = []
     for turn in range(launches):
         shift = turn % max(1, len(contestants))
         for each in [*contestants[shift:], *contestants[:shift]]:
@@ -85,7 +86,7 @@ def measure(
     )
 
 
-def launched(contestant: Contestant, task: dict, ranks: int, seconds: float, advance: Advance) -> OneSidedLaunch:
+def launched(contestant: Contestant, task: JsonObject, ranks: int, seconds: float, advance: Advance) -> OneSidedLaunch:
     """One launch, or another one after each crash."""
     run, without = OneSidedLaunch(), set()
     for attempt in range(LAST_CRASH):
@@ -122,7 +123,7 @@ def unset(settings: dict[str, str]) -> dict[str, str]:
     return {name: os.environ.get(name, value) for name, value in settings.items()}
 
 
-def note_crash(run: OneSidedLaunch, begun: dict, reason: str) -> None:
+def note_crash(run: OneSidedLaunch, begun: JsonObject, reason: str) -> None:
     run.results.setdefault(key_of(begun), {**begun, "crashed": reason})
 
 
@@ -130,12 +131,12 @@ class Watched:
     """Progress that the bench driver reports: `begun`, the case under way; `ending`, the call after all results."""
 
     def __init__(self, contestant: Contestant, run: OneSidedLaunch, advance: Advance) -> None:
-        self.begun: dict | None = None
+        self.begun: JsonObject | None = None
         self.ending = ""
         self.errors = False
         self._contestant, self._run, self._advance = contestant, run, advance
 
-    def take(self, said: dict) -> None:
+    def take(self, said: JsonObject) -> None:
         if "about" in said:
             self._run.about.update(said["about"])
         elif "notes" in said:
@@ -152,7 +153,7 @@ class Watched:
                 self._advance(f"{self._contestant.name}: {said['measure']}")
 
 
-def joined(contestant: Contestant, runs: Sequence[OneSidedLaunch]) -> list[dict]:
+def joined(contestant: Contestant, runs: Sequence[OneSidedLaunch]) -> list[JsonObject]:
     """A row for each case: of one launch with the interval of its samples, of several with that of their medians."""
     rows = []
     for key, first in runs[0].results.items():
@@ -170,7 +171,7 @@ def joined(contestant: Contestant, runs: Sequence[OneSidedLaunch]) -> list[dict]
     return rows
 
 
-def times_of(runs: Sequence[dict]) -> dict:
+def times_of(runs: Sequence[JsonObject]) -> JsonObject:
     if len(runs) == 1:
         (run,) = runs
         return {"low": run["interval_low"], "high": run["interval_high"], "seconds_of_launches": [run["seconds"]]}

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kumihimo.text.json_types import JsonObject
+
 SOURCE = "Blue Waters (Cray XE6), UPC and OpenSHMEM"
 
 
@@ -43,7 +45,7 @@ ROWS = (
 )
 
 
-def beside(results: list[dict]) -> list[dict]:
+def beside(results: list[JsonObject]) -> list[JsonObject]:
     """Each published row with ours of the same measure, place and size."""
     found = []
     for row in ROWS:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 
 from kumihimo.text.errors import not_applicable
+from kumihimo.text.json_types import JsonObject
 from kumihimo.tune.mpi_library.algorithms import AUTO, Algorithm, Catalogue, settings_without_device
 from kumihimo.tune.mpi_library.exports.rules import FILE, LIBRARY, Export, Rule, Rules
 
@@ -39,9 +40,9 @@ def write(rules: Rules, catalogue: Catalogue) -> Export:
     return Export("MPICH JSON", FILE_NAME, json.dumps(file, indent=1) + "\n", settings, options, checkable=True)
 
 
-def with_ours(rules: tuple[Rule, ...], collective: str, ranks: int, own: dict) -> dict:
+def with_ours(rules: tuple[Rule, ...], collective: str, ranks: int, own: JsonObject) -> JsonObject:
     """Smaller communicators first: the first answer that fits is taken."""
-    levels: dict = {f"comm_size<{ranks}": own} if ranks > 1 else {}
+    levels: JsonObject = {f"comm_size<{ranks}": own} if ranks > 1 else {}
     levels[f"comm_size<={ranks}"] = {
         "is_commutative=yes": {"is_op_built_in=yes": by_size(rules, collective, own), "is_op_built_in=no": own},
         "is_commutative=no": own,
@@ -52,7 +53,7 @@ def with_ours(rules: tuple[Rule, ...], collective: str, ranks: int, own: dict) -
     return levels
 
 
-def by_size(rules: tuple[Rule, ...], collective: str, own: dict) -> dict:
+def by_size(rules: tuple[Rule, ...], collective: str, own: JsonObject) -> JsonObject:
     found = {}
     for rule, after in zip(rules, [*rules[1:], None]):
         size = "avg_msg_size=any" if after is None else f"avg_msg_size<={after.first - 1}"
@@ -60,8 +61,8 @@ def by_size(rules: tuple[Rule, ...], collective: str, own: dict) -> dict:
     return found
 
 
-def leaf(algorithm: Algorithm | None, collective: str, own: dict) -> dict:
+def leaf(algorithm: Algorithm | None, collective: str, own: JsonObject) -> JsonObject:
     if algorithm is LIBRARY or algorithm.name == AUTO:
         return own
-    chosen: dict[str, dict] = {f"algorithm=MPIR_{collective.capitalize()}_intra_{algorithm.name}": {}}
+    chosen: dict[str, JsonObject] = {f"algorithm=MPIR_{collective.capitalize()}_intra_{algorithm.name}": {}}
     return chosen if collective == "bcast" else {"count<pow2": own, "count=any": chosen}

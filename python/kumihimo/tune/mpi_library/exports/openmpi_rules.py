@@ -10,7 +10,7 @@ Collectives, section on the tuned component.
 from __future__ import annotations
 
 from kumihimo.tune.mpi_library.algorithms import Algorithm
-from kumihimo.tune.mpi_library.exports.rules import FILE, LIBRARY, Export, Rules
+from kumihimo.tune.mpi_library.exports.rules import FILE, Export, Rules
 
 IDS = {"allreduce": 2, "bcast": 7, "reduce": 11}
 HEADER = "rule-file-version-2"
@@ -50,12 +50,12 @@ def write(rules: Rules, version: int = 1) -> Export:
 
 
 def number_of(algorithm: Algorithm | None) -> int:
-    return NO_ALGORITHM if algorithm is LIBRARY else algorithm.number
+    return NO_ALGORITHM if algorithm is None or algorithm.number is None else algorithm.number
 
 
 def fan_out_of(algorithm: Algorithm | None) -> int:
-    return 0 if algorithm is LIBRARY else algorithm.fan_out
+    return 0 if algorithm is None else algorithm.fan_out
 
 
 def name_of(algorithm: Algorithm | None) -> str:
-    return "the library decides" if algorithm is LIBRARY else algorithm.name
+    return "the library decides" if algorithm is None else algorithm.name
