@@ -81,8 +81,9 @@ class KernelServer:
         kernel = self.kernels[asked["kernel"]]
         values = asked.get("parameters", {})
         try:
-            variant = kernel.variants.get(asked.get("variant", ""))
-            if asked["do"] == "source" and isinstance(variant, SourceVariant):
+            if asked["do"] == "source":
+                variant = kernel.variants[asked["variant"]]
+                assert isinstance(variant, SourceVariant), f"{variant.name} has no source"
                 return {"text": variant.generate(**values), "hash": variant.hash(values)}
             if asked["do"] == "check":
                 return self.check(kernel, asked)

@@ -19,8 +19,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-
-from kumihimo.text.json_types import JsonObject
+from typing import Any
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWNET = 0x20000, 0x4000000, 0x8000000, 0x40000000
 MS_BIND = 4096
@@ -62,7 +61,7 @@ def batch(tool: str, lines: list[str]) -> None:
         raise Refused(f"`{tool} {line}`: {said[0] if said else f'exit status {done.returncode}'}")
 
 
-def vertex(of: JsonObject, ready: int, go: int) -> None:
+def vertex(of: dict[str, Any], ready: int, go: int) -> None:
     """The process of one node or switch: its namespaces, then, when all are joined, its interfaces."""
     checked("unshare", libc.unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS))
     socket.sethostname(of["name"])
@@ -81,7 +80,7 @@ def vertex(of: JsonObject, ready: int, go: int) -> None:
     batch("tc", of["tc"])
 
 
-def started(of: JsonObject) -> tuple[int, int, int]:
+def started(of: dict[str, Any]) -> tuple[int, int, int]:
     """A vertex's process, what it says and how it is told to go on."""
     said, ready = os.pipe()
     go, told = os.pipe()
@@ -112,7 +111,7 @@ def heard(said: int) -> None:
         raise Refused(found.decode() or "a process of the testbed ended")
 
 
-def made(spec: JsonObject) -> list[int]:
+def made(spec: dict[str, Any]) -> list[int]:
     if Path("/etc/hosts").exists():
         mount(spec["hosts"], "/etc/hosts", "", MS_BIND)
     all_ = [started(of) for of in spec["vertices"]]

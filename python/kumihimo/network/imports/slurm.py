@@ -298,7 +298,12 @@ def _ranges(numbers: list[int]) -> list[str]:
 
 def _twice(names: list[str]) -> str:
     """The first that was there before."""
-    return next(name for at, name in enumerate(names) if name in names[:at])
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise ValueError("each name is there once")
 
 
 class HostLists:
