@@ -13,7 +13,8 @@ way's figure is the time that whole runs save, with its 95 % interval over the r
 recording on the testbed's machine file, over the plain runs; `in MPI` the mean time of a rank in MPI by this replay,
 over that of the recorded run; `effect` the time with choices over the plain time, by
 replay and as measured. With --order the launcher starts the ranks on shuffled nodes, as a busy machine would, and
-`place` starts from there; else on consecutive nodes, --slots ranks on each (block order). --only leaves the other ways out, --keep copies recordings, choices and times into a folder.
+`place` starts from there; else on consecutive nodes, --slots ranks on each (block order). --only leaves the other ways
+out, --keep copies recordings, choices and times into a folder.
 Programs that are not installed are left out, and the table says so. Run it on an idle machine, with Open MPI 4."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Jacobi sweeps of many right-hand sides on a periodic grid: ranks exchange the faces of their blocks with neighbours."""
+"""Jacobi sweeps of many right-hand sides on a periodic grid: ranks exchange the faces of their blocks."""
 
 import sys
 

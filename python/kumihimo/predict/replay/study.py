@@ -40,7 +40,7 @@ class ReplayQuestion:
 
     @property
     def graphs(self) -> _goal.Graphs:
-        """Those of a GOAL file."""
+        """The graphs of a GOAL file."""
         assert self.trace.graphs is not None, "a trace is a recording or has graphs"
         return self.trace.graphs
 

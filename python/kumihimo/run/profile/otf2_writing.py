@@ -100,7 +100,7 @@ def ended(writer: Any) -> None:
 
 
 def known(event: _trace.Event) -> Any:
-    """What its kind has."""
+    """The fields of an event, as its kind has them."""
     return event.what
 
 
