@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace kumihimo::lu_app {
@@ -70,11 +72,16 @@ Result<std::unique_ptr<LuFactorisation>> LuFactorisation::make(const LuProblem& 
   }
   const lu::TestMatrix matrix(request.matrix, f.n_, request.seed);
   const int team = threads::count();
-#pragma omp parallel for schedule(static) num_threads(team)
+  const auto entries = [&](std::int64_t j) { return std::span(f.column(j), static_cast<std::size_t>(f.own_rows_)); };
+  std::int64_t wrong = f.own_columns_; // the first
+#pragma omp parallel for schedule(static) num_threads(team) reduction(min : wrong)
   for (std::int64_t j = 0; j < f.own_columns_; ++j) {
     matrix.fill(f.columns_.global(grid.q, j), f.rows_, grid.p, f.column(j));
     std::fill(f.column(j) + f.own_rows_, f.column(j) + f.leading_, 0.0);
+    if (!std::ranges::all_of(entries(j), [](double entry) { return std::isfinite(entry); })) wrong = std::min(wrong, j);
   }
+  if (wrong < f.own_columns_)
+    if (Status s = lu::check_column(f.columns_.global(grid.q, wrong), entries(wrong)); !s) return s.error();
   return made;
 }
 

@@ -34,7 +34,7 @@ struct LuTimes {
 class LuFactorisation {
  public:
   static double bytes_of_rank(const LuProblem& problem, int lookahead); // about, of the rank that has most
-  // The matrix and the right side, made. `grid` and `blas` outlive it. Error: no memory.
+  // The matrix and the right side, made. `grid` and `blas` outlive it. Errors: no memory; an entry is no finite number.
   static Result<std::unique_ptr<LuFactorisation>> make(const LuProblem& problem, const LuRequest& request,
                                                        ProcessGrid& grid, const blas::Blas& blas);
 
@@ -47,7 +47,7 @@ class LuFactorisation {
   // All that follow are collective. Before factor(). Error: `broadcast` names no broadcast that fits.
   Status accept_messages(application::Processes& processes);
   // In steps, each with the next panel; `checkpoints` are called before those where a state is due. Errors: the matrix
-  // is singular or holds a NaN, on all ranks; those of the transport and of the checkpoints.
+  // is singular, or entries overflow, on all ranks; those of the transport and of the checkpoints.
   Status factor(application::Checkpoints& checkpoints);
   Result<std::vector<double>> solve(); // x, whole, on all ranks
 

@@ -57,8 +57,8 @@ constexpr ApplicationOption rows[] = {
     {"broadcast", "algorithm that sends a panel along a row of the grid: a broadcast of the registry", "NAME",
      usual_broadcast},
     {"blas", "BLAS library; empty: the first of OpenBLAS, BLIS, MKL", "PATH", ""},
-    {"matrix", "random, as HPL's; growing, Wilkinson's, on which pivots cannot help; singular", "KIND", "random",
-     lu::matrix_kinds},
+    {"matrix", "random, as HPL's; growing, Wilkinson's, on which pivots cannot help; singular; nan, which holds one",
+     "KIND", "random", lu::matrix_kinds},
     {"speeds", "speeds of the nodes in the order of their ranks: 4x670,8x202; auto: measured; empty: all are equal",
      "LIST", ""},
     {"cores", "cores of a node, of which its ranks are a divisor; empty: its processors", "N", ""},
@@ -279,7 +279,9 @@ Result<LuRequest> request_of(const ApplicationRequest& request, std::int32_t ran
       each.lookahead = static_cast<int>(it->second);
     if (Status s = fits(each, ranks); !s) return s.error();
     if (made.pivoting == LuVariant::Pivoting::golden && each.n > most_rows_of_golden)
-      return not_applicable(fmt::format("the golden copy takes at most {} rows", most_rows_of_golden), each.n);
+      return not_applicable(fmt::format("the golden copy takes at most {} rows", most_rows_of_golden), each.n,
+                            each.file.empty() ? "use a smaller --size, or --variant rows"
+                                              : "use smaller N in the file, or --variant rows");
   }
   return made;
 }

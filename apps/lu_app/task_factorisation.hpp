@@ -25,7 +25,8 @@ struct TaskRun {
 
 // In place of factors.factor(), on all ranks: each has some tiles, and panels and rows come by messages. Noise is on
 // the last rank. Every run is checked: each task once, after what it waits for. `blas` has one thread a call, and as
-// many as the team afterwards. Errors: the matrix is singular, on all ranks; this build has no such runner.
+// many as the team afterwards. Errors: the matrix is singular or entries overflow, on all ranks; this build has no such
+// runner.
 Result<TaskRun> factor_by_tasks(LuFactorisation& factors, const LuProblem& problem, const LuRequest& request,
                                 const blas::Blas& blas, application::Processes& processes);
 

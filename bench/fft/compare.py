@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Transforms of a cube beside FFTW's MPI transforms, mpi4py-fft, dtFFT and heFFTe, and of bands of plane waves beside
-SpFFT, in one interleaved run each; and kumihimo.fft beside mpi4py-fft, from Python.
+"""Transforms of a cube beside FFTW's MPI transforms, mpi4py-fft, dtFFT, SpFFT and heFFTe, and of bands of plane waves
+beside SpFFT, in one interleaved run each; and kumihimo.fft beside mpi4py-fft, from Python.
 
     .venv/bin/python bench/fft/compare.py [--size 256] [--sphere 96] [--ranks 2,4] [--rounds 5] [--pairs 4]
                                           [--bands 16] [--python 128] [--dtfft PYTHON] [--heffte PREFIX]
@@ -34,6 +34,7 @@ KUMIHIMO = str(Path(sys.executable).parent / "kumihimo")
 SYSTEM_PYTHON = "/usr/bin/python3"
 BACKENDS = ("MPI_A2A", "MPI_P2P_PIPELINED", "MPI_DATATYPE")
 HEFFTE_EXCHANGES = ("alltoallv", "p2p_plined")
+SPFFT_EXCHANGES = ("alltoallv", "alltoall", "alltoallw")
 VARIANTS = ("packed", "fused", "window")
 KINDS = ("complex", "real")  # of grids from Python
 
@@ -53,23 +54,25 @@ def main() -> None:
     asked = words.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     with tempfile.TemporaryDirectory() as folder:
-        fftw, spfft = Path(folder) / "fftw_mpi", Path(folder) / "spfft_bands"
+        fftw, spfft = Path(folder) / "fftw_mpi", Path(folder) / "spfft_pairs"
         build = ["mpicc.openmpi", "-O2", "-o", fftw, PEERS / "fftw_mpi.c", "-lfftw3_mpi", "-lfftw3", "-lm"]
         if asked.size != "0":
             subprocess.run(build, check=True)
         heffte = heffte_program(Path(folder), Path(asked.heffte)) if asked.heffte else None
-        build = ["mpicxx.openmpi", "-O2", "-std=c++17", "-o", spfft, PEERS / "spfft_bands.cpp", "-lspfft"]
-        has_spfft = asked.sphere != "0" and subprocess.run(build, check=False, capture_output=True).returncode == 0
+        build = ["mpicxx.openmpi", "-O2", "-std=c++17", "-o", spfft, PEERS / "spfft_pairs.cpp", "-lspfft"]
+        if subprocess.run(build, check=False, capture_output=True).returncode != 0:
+            print("compare.py: going on without SpFFT (libspfft-dev)", file=sys.stderr)
+            spfft = None
         for ranks in asked.ranks.split(","):
             if asked.size != "0":
                 table(
                     f"{asked.size}^3 on {ranks} ranks",
-                    cube_peers(ranks, asked, fftw, heffte),
+                    cube_peers(ranks, asked, fftw, spfft, heffte),
                     cube(ranks, asked),
                     asked,
                 )
         for ranks in asked.ranks.split(","):
-            if has_spfft:
+            if spfft and asked.sphere != "0":
                 title = f"{asked.bands} bands in a sphere of {asked.sphere}^3 on {ranks} ranks, a band"
                 table(title, sphere_peers(ranks, asked, spfft), sphere(ranks, asked), asked)
         for ranks in asked.ranks.split(","):
@@ -100,13 +103,17 @@ def heffte_program(folder: Path, prefix: Path) -> Path:
     return program
 
 
-def cube_peers(ranks: str, asked: argparse.Namespace, fftw: Path, heffte: Path | None) -> Candidates:
+def cube_peers(
+    ranks: str, asked: argparse.Namespace, fftw: Path, spfft: Path | None, heffte: Path | None
+) -> Candidates:
     size, pairs = asked.size, asked.pairs
     peers = {"FFTW, transposed": [*launcher(ranks), fftw, size, pairs]}
     peers["mpi4py-fft"] = [*launcher(ranks), SYSTEM_PYTHON, PEERS / "mpi4py_fft_pairs.py", size, pairs, "complex"]
     if asked.dtfft:
         script = PEERS / "dtfft_pairs.py"
         peers |= {f"dtFFT, {name}": [*launcher(ranks), asked.dtfft, script, size, pairs, name] for name in BACKENDS}
+    for exchange in SPFFT_EXCHANGES if spfft else ():
+        peers[f"SpFFT, {exchange}"] = [*launcher(ranks), spfft, "grid", size, "1", pairs, "1", exchange]
     if heffte:
         for exchange in HEFFTE_EXCHANGES:
             for name, pencils in (("planes", "0"), ("lines", "1")):
@@ -127,14 +134,17 @@ def from_python(ranks: str, kind: str, asked: argparse.Namespace) -> tuple[Candi
 
 
 def sphere_peers(ranks: str, asked: argparse.Namespace, spfft: Path) -> Candidates:
-    given = [asked.sphere, asked.bands, asked.pairs]
-    peers = {f"SpFFT, {at_once} at once": [*launcher(ranks), spfft, *given, at_once, "0"] for at_once in ("1", "4")}
-    return peers | {"SpFFT, float in messages": [*launcher(ranks), spfft, *given, "1", "1"]}
+    given = [*launcher(ranks), spfft, "sphere", asked.sphere, asked.bands, asked.pairs]
+    blocks = [at_once for at_once in ("1", "4") if int(at_once) <= int(asked.bands)]
+    peers = {f"SpFFT, {at_once} at once": [*given, at_once, "alltoallv"] for at_once in blocks}
+    return peers | {"SpFFT, float in messages": [*given, "1", "float"]}
 
 
 def sphere(ranks: str, asked: argparse.Namespace) -> Candidates:
     found = {}
     for variant, at_once in (("fused", 1), ("fused", 4), ("overlapped", 2), ("window", 1), ("window", 4)):
+        if at_once > int(asked.bands):
+            continue
         options = ["--set", "cutoff=sphere", "--set", f"bands={asked.bands}", "--set", f"at_once={at_once}"]
         found[f"Kumihimo, `{variant}`, {at_once} at once"] = [*ours(variant, ranks, asked.sphere, asked), *options]
     return found

@@ -179,7 +179,7 @@ def kernels(rows: Sequence[JsonObject], rates: JsonObject | None, application: A
                 kernel["name"],
                 [kernel["share_of_bound"]],
                 colour(i),
-                f"{share_text(kernel['share_of_bound'])}, {rate_text(kernel['bytes_per_second'])}",
+                f"{share_text(kernel['share_of_bound'])}, {rate_of(kernel)}",
             )
             for i, kernel in enumerate(row["kernels"])
             if kernel.get("share_of_bound")
@@ -192,6 +192,13 @@ def kernels(rows: Sequence[JsonObject], rates: JsonObject | None, application: A
         marks, name = [{"x": 1, "label": "bound"}], f"bound-{number}-chart"
         found += [pages.BarChart(title, unit, bars, "share", marks, caption, name)] if bars else []
     return found
+
+
+def rate_of(kernel: dict) -> str:
+    """Rate of memory traffic, or of operations for a kernel whose traffic is not known."""
+    if kernel["bytes"] > 0:
+        return rate_text(kernel["bytes_per_second"])
+    return f"{kernel['flops_per_second'] * 1e-9:.3g} GFLOPS"
 
 
 def colour(kernel: int) -> str:

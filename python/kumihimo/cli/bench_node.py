@@ -12,7 +12,7 @@ from kumihimo.cli.options import argument, duration, option
 from kumihimo.network.node import measurements, theory
 from kumihimo.network.node.theory import Peak
 from kumihimo.text import quantities
-from kumihimo.text.errors import KumihimoError, did_you_mean, wrong_value
+from kumihimo.text.errors import KumihimoError, did_you_mean, failed, wrong_value
 from kumihimo.text.sizes import parse_size
 
 PARTS = ("stream", "dgemm", "hpl", "hpcg")
@@ -85,10 +85,22 @@ def command(
         show(found)
     if failure:
         raise failure
-    has_failed = ("hpcg" in found and not found["hpcg"]["validation"]["passed"]) or any(
-        not row["passed"] for row in found.get("hpl", {}).get("results", [])
-    )
-    return 1 if has_failed else code
+    check_validity(found)
+    return code
+
+
+def check_validity(found: dict) -> None:
+    """Raises if a rating does not count."""
+    for row in found.get("hpl", {}).get("results", []):
+        if not row["passed"]:
+            residual = "no number" if row["residual"] is None else f"{row['residual']:.3g}"
+            raise failed(
+                f"the residual of HPL on {quantities.counted(row['threads'], 'thread')} must be below "
+                f"{measurements.HPL_THRESHOLD} (got {residual})",
+                advice="its rating does not count: name another BLAS library with --blas",
+            )
+    if "hpcg" in found and not found["hpcg"]["validation"]["passed"]:
+        raise failed("the validation of HPCG failed", advice="its rating does not count; --json has the departures")
 
 
 def hpl_solver(rows: int, library: str | None) -> Callable[[int, int], list[measurements.HplRun]]:
@@ -99,9 +111,17 @@ def hpl_solver(rows: int, library: str | None) -> Callable[[int, int], list[meas
     def solve(threads: int, runs: int) -> list[measurements.HplRun]:
         resources = launches.Resources(1, threads, None)
         found = launches.run(problem, [catalogue.AppCandidate("rows", ())], resources, turns=runs)
-        return [measurements.HplRun(row["gflops"], row["residual"], row["checked"]["right"]) for row in found.results]
+        return [hpl_run(row) for row in found.results]
 
     return solve
+
+
+def hpl_run(row: dict) -> measurements.HplRun:
+    """Figures of a result of the application lu."""
+    if not row["gflops"] or row["seconds"] <= 0:
+        raise failed("a run of HPL took no time that the clock shows", advice="give a larger --hpl-size")
+    block, right = row["parameters"]["block"], row["checked"]["right"]
+    return measurements.HplRun(row["gflops"], row["seconds"], row["residual"], right, block)
 
 
 def measured(checked: dict[str, measurements.Measurement]) -> tuple[dict, KumihimoError | None]:
@@ -231,14 +251,19 @@ def show_hpl(parts: dict) -> None:
                 interval(rating, gflops_text),
                 rating["samples"],
                 quantities.share_text(rating["median"] / dgemm["median"]) if dgemm else "",
-                f"{row['residual']:.4f}" if row["residual"] is not None else "",
+                quantities.seconds_text(row["seconds"]["median"]),
+                f"{row['residual']:.4f}" if row["residual"] is not None else "NaN",
                 "PASSED" if row["passed"] else "FAILED",
             ]
         )
-    columns = ("threads>", "rating>", "interval", "n>", "of dgemm>", "residual>", "check")
-    output.print_table(f"HPL: GFLOPS by HPL's rules, N = {found['rows']}", columns, rows)
+    columns = ("threads>", "rating>", "interval", "n>", "of dgemm>", "time>", "residual>", "check")
+    block = f", NB = {found['block']}" if rows else ""
+    output.print_table(f"HPL: GFLOPS by HPL's rules, N = {found['rows']}{block}", columns, rows)
     if found["missing"]:
         output.print_line(found["missing"])
+    if not all(row["long_enough"] for row in found["results"]):
+        least = quantities.seconds_text(measurements.SHORT_SECONDS)
+        output.print_line(f"runs of less than {least} are too short for a rating: give a larger --hpl-size")
 
 
 def show_hpcg(parts: dict) -> None:

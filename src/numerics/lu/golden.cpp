@@ -1,6 +1,7 @@
 #include "lu/golden.hpp"
 
 #include "lu/panel.hpp"
+#include "lu/test_matrix.hpp"
 
 #include <cmath>
 #include <span>
@@ -9,6 +10,8 @@
 namespace kumihimo::lu::golden {
 
 Result<Factors> factor(std::vector<double> matrix, std::int64_t n, const AtIteration& at_iteration) {
+  for (std::int64_t j = 0; j < n; ++j)
+    if (Status s = check_column(j, {matrix.data() + j * n, static_cast<std::size_t>(n)}); !s) return s.error();
   Factors f{n, std::move(matrix), {}};
   const auto a = [&](std::int64_t i, std::int64_t j) -> double& { return f.lu[static_cast<std::size_t>(i + j * n)]; };
   std::int64_t k = 0;
@@ -19,7 +22,7 @@ Result<Factors> factor(std::vector<double> matrix, std::int64_t n, const AtItera
     if (at_iteration) TRY(at_iteration(k, state));
     std::int64_t pivot = k;
     for (std::int64_t i = k; i < n; ++i) {
-      if (std::isnan(a(i, k))) return MissingPivot{k, a(i, k)}.error();
+      if (std::isnan(a(i, k))) return MissingPivot{k, a(i, k)}.error(); // of two infinities
       if (std::fabs(a(i, k)) > std::fabs(a(pivot, k))) pivot = i;
     }
     if (!is_pivot(a(pivot, k))) return MissingPivot{k, a(pivot, k)}.error();

@@ -18,7 +18,7 @@ struct Factors {
   std::vector<std::int64_t> pivots;
 };
 // `at_iteration` is called before each column; its state is all that the later ones depend on. Errors: the matrix is
-// singular, or holds a NaN; those of `at_iteration`.
+// singular, or holds no finite number, or entries overflow; those of `at_iteration`.
 Result<Factors> factor(std::vector<double> matrix, std::int64_t n, const AtIteration& at_iteration = {});
 std::vector<double> solve(const Factors& factors, std::vector<double> b);
 

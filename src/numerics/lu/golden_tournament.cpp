@@ -1,6 +1,7 @@
 #include "lu/golden_tournament.hpp"
 
 #include "lu/panel.hpp"
+#include "lu/test_matrix.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -102,6 +103,8 @@ std::vector<std::int64_t> pivots_of_panel(const Factors& factors, std::int64_t f
 
 Result<Factors> factor_by_tournament(std::vector<double> matrix, std::int64_t n, std::int64_t block,
                                      std::int64_t leaf_rows, std::int32_t parts) {
+  for (std::int64_t j = 0; j < n; ++j)
+    if (Status s = check_column(j, {matrix.data() + j * n, static_cast<std::size_t>(n)}); !s) return s.error();
   Factors f{n, std::move(matrix), {}};
   const auto a = [&](std::int64_t i, std::int64_t j) -> double& { return f.lu[static_cast<std::size_t>(i + j * n)]; };
   for (std::int64_t first = 0; first < n; first += block) {

@@ -170,7 +170,10 @@ void write_candidates(const CandidateRows& from, double* record) {
 bool is_pivot(double value) { return std::fabs(value) >= DBL_MIN && std::fabs(value) <= DBL_MAX; }
 
 Error MissingPivot::error() const {
-  if (std::isnan(value)) return failed(fmt::format("column {} of the matrix holds a NaN", column));
+  if (!std::isfinite(value))
+    return failed(fmt::format("the factors overflow: column {} of U grew beyond the largest double, {:.3g} (got {})",
+                              column, DBL_MAX, std::fabs(value)),
+                  {}, "use fewer rows, or a matrix whose entries grow less");
   return failed(fmt::format("the matrix is singular: column {} has no pivot (got {})", column, value), {},
                 "use another matrix");
 }

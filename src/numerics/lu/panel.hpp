@@ -39,7 +39,8 @@ struct PanelPart {
   }
 };
 
-// A column of the matrix in which no entry can be divided by: 0, too small, or no number.
+// A column of the matrix in which no entry can be divided by: 0, too small, or beyond the largest double. The entries
+// that the factorisation began with were numbers (check_column), so one that is none here comes of an overflow.
 struct MissingPivot {
   std::int64_t column = 0;
   double value = 0;

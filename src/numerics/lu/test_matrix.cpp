@@ -1,6 +1,10 @@
 #include "lu/test_matrix.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace kumihimo::lu {
 namespace {
@@ -16,6 +20,13 @@ double growing(std::int64_t i, std::int64_t j, std::int64_t n) {
 }
 
 } // namespace
+
+Status check_column(std::int64_t j, std::span<const double> entries) {
+  const auto wrong = std::ranges::find_if_not(entries, [](double entry) { return std::isfinite(entry); });
+  if (wrong == entries.end()) return Nothing{};
+  return failed(fmt::format("column {} of the matrix holds {}", j, std::isnan(*wrong) ? "a NaN" : "an infinity"), {},
+                "use a matrix of finite numbers");
+}
 
 TestMatrix::TestMatrix(MatrixKind kind, std::int64_t n, std::uint64_t seed) : kind_(kind), n_(n), seed_(seed) {
   Jump one{multiplier, increment};
@@ -34,15 +45,18 @@ TestMatrix::Jump TestMatrix::jump(std::uint64_t steps) const {
 }
 
 double TestMatrix::at(std::int64_t i, std::int64_t j) const {
-  if (is_zero_column(j)) return 0;
-  if (kind_ == MatrixKind::growing && j < n_) return growing(i, j, n_);
+  if (is_special_column(j)) {
+    if (kind_ == MatrixKind::growing) return growing(i, j, n_);
+    if (kind_ == MatrixKind::singular) return 0;
+    if (i == j) return std::numeric_limits<double>::quiet_NaN();
+  }
   return value_of(jump(static_cast<std::uint64_t>(j * n_ + i) + 1)(seed_));
 }
 
 void TestMatrix::fill(std::int64_t j, const BlockCyclic& rows, std::int32_t part, double* column) const {
   const std::int64_t count = rows.count(part);
   if (count == 0) return;
-  if (is_zero_column(j) || (kind_ == MatrixKind::growing && j < n_)) {
+  if (is_special_column(j)) {
     for (std::int64_t l = 0; l < count; ++l) column[l] = at(rows.global(part, l), j);
     return;
   }

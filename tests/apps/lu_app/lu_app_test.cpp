@@ -407,6 +407,40 @@ TEST_F(LuOverRanks, ASingularMatrixIsOneSentenceOnAllRanks) {
   }
 }
 
+TEST_F(LuOverRanks, AnOverflowIsNoSingularMatrix) {
+  const auto sentence = [](const char* variant, const char* grid, std::int32_t ranks, json parameters) {
+    const Result<json> found =
+        run(task_of(variant, 1030, {{"matrix", "growing"}, {"grid", grid}}, std::move(parameters)), ranks);
+    return found ? "no error" : found.error().sentence();
+  };
+  constexpr const char* overflow = "the factors overflow: column 1029 of U grew beyond the largest double, 1.8e+308 "
+                                   "(got inf); use fewer rows, or a matrix whose entries grow less";
+  EXPECT_EQ(sentence("golden", "1x1", 1, json::object()), overflow);
+  for (const auto& [ranks, grid] : {std::pair{1, "1x1"}, {2, "1x2"}, {4, "1x4"}})
+    for (const char* variant : {"rows", "tournament", "tasks"})
+      EXPECT_EQ(sentence(variant, grid, ranks, {{"block", 96}}), overflow) << variant << grid;
+  EXPECT_EQ(sentence("rows", "2x2", 4, {{"block", 96}}), overflow); // a tournament over ranks has other pivots
+}
+
+TEST_F(LuOverRanks, AMatrixWithANanIsRefusedOnAllRanks) {
+  for (const auto& [ranks, grid] : {std::pair{1, "1x1"}, {2, "2x1"}, {4, "2x2"}})
+    for (const char* variant : {"golden", "rows", "tournament", "tasks"}) {
+      const Result<json> found = run(task_of(variant, 20, {{"matrix", "nan"}, {"grid", grid}},
+                                             variant == std::string("golden") ? json::object() : json{{"block", 3}}),
+                                     ranks);
+      ASSERT_FALSE(found.ok());
+      EXPECT_EQ(found.error().sentence(), "column 10 of the matrix holds a NaN; use a matrix of finite numbers")
+          << variant << grid;
+    }
+}
+
+TEST_F(LuOverRanks, TheGoldenCopySaysWhatToDoAboutTooManyRows) {
+  const Result<json> found = run(task_of("golden", 8193, json::object()), 1);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().sentence(),
+            "the golden copy takes at most 8192 rows (got 8193); use a smaller --size, or --variant rows");
+}
+
 constexpr const char* first_lines =
     "title\ntitle\nHPL.out output file name\n6 device\n2 Ns\n30 41 Ns\n2 NBs\n4 8 NBs\n";
 

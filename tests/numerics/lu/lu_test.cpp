@@ -2,6 +2,7 @@
 #include "blas/blas.hpp"
 #include "lu/column_kernels.hpp"
 #include "lu/golden.hpp"
+#include "lu/golden_tournament.hpp"
 #include "lu/hpl_dat.hpp"
 #include "lu/panel.hpp"
 #include "lu/residual.hpp"
@@ -15,12 +16,13 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <tuple>
 #include <vector>
 
 namespace kumihimo::lu {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
 
 std::shared_ptr<const blas::Blas> some_blas() {
   for (const char* const path : {"", "libblas.so.3"})
@@ -50,8 +52,12 @@ TEST(BlockCyclicMatrix, EveryElementHasOnePlace) {
   }
 }
 
+void expect_same(double a, double b) {
+  if (!std::isnan(a) || !std::isnan(b)) EXPECT_EQ(a, b);
+}
+
 TEST(TestMatrices, EveryPartIsThatOfTheWhole) {
-  for (const MatrixKind kind : {MatrixKind::random, MatrixKind::growing, MatrixKind::singular}) {
+  for (const MatrixKind kind : {MatrixKind::random, MatrixKind::growing, MatrixKind::singular, MatrixKind::nan}) {
     const TestMatrix matrix(kind, 23, 5);
     for (const BlockCyclic rows : {BlockCyclic{23, 4, 3}, {23, 1, 2}, {23, 30, 2}, {23, 5, 1}})
       for (std::int32_t part = 0; part < rows.parts; ++part)
@@ -59,7 +65,7 @@ TEST(TestMatrices, EveryPartIsThatOfTheWhole) {
           std::vector<double> column(static_cast<std::size_t>(rows.count(part)));
           matrix.fill(j, rows, part, column.data());
           for (std::size_t l = 0; l < column.size(); ++l)
-            EXPECT_EQ(column[l], matrix.at(rows.global(part, static_cast<std::int64_t>(l)), j));
+            expect_same(column[l], matrix.at(rows.global(part, static_cast<std::int64_t>(l)), j));
         }
   }
 }
@@ -108,9 +114,42 @@ TEST(Golden, SaysWhichColumnHasNoPivot) {
   const auto singular = golden::factor(whole(TestMatrix(MatrixKind::singular, 10, 1), 10), 10);
   ASSERT_FALSE(singular);
   EXPECT_EQ(singular.error().sentence(), "the matrix is singular: column 5 has no pivot (got 0); use another matrix");
-  std::vector<double> a = whole(TestMatrix(MatrixKind::random, 10, 1), 10);
-  a[13] = nan;
-  EXPECT_EQ(golden::factor(a, 10).error().sentence(), "column 1 of the matrix holds a NaN");
+}
+
+using GoldenFactor = Result<golden::Factors> (*)(std::vector<double>, std::int64_t);
+
+constexpr GoldenFactor golden_copies[] = {
+    [](std::vector<double> a, std::int64_t n) { return golden::factor(std::move(a), n); },
+    [](std::vector<double> a, std::int64_t n) { return golden::factor_by_tournament(std::move(a), n, 4, 8); }};
+
+TEST(Golden, RefusesAMatrixOfNoNumbers) {
+  const std::vector<double> a = whole(TestMatrix(MatrixKind::nan, 10, 1), 10);
+  EXPECT_EQ(std::ranges::count_if(a, [](double each) { return std::isnan(each); }), 1);
+  for (const GoldenFactor factor : golden_copies) {
+    EXPECT_EQ(factor(a, 10).error().sentence(), "column 5 of the matrix holds a NaN; use a matrix of finite numbers");
+    std::vector<double> infinite = whole(TestMatrix(MatrixKind::random, 10, 1), 10);
+    infinite[13] = -infinity;
+    EXPECT_EQ(factor(infinite, 10).error().sentence(),
+              "column 1 of the matrix holds an infinity; use a matrix of finite numbers");
+  }
+}
+
+constexpr const char* overflow_of_column_2 =
+    "the factors overflow: column 2 of U grew beyond the largest double, 1.8e+308 (got inf); "
+    "use fewer rows, or a matrix whose entries grow less";
+
+TEST(Golden, TellsAnOverflowFromASingularMatrix) {
+  const double huge = 1e308; // the last column doubles with each row: 1, 2, 4
+  const std::vector<double> a{1, -1, -1, 0, 1, -1, huge, huge, huge};
+  for (const GoldenFactor factor : golden_copies) EXPECT_EQ(factor(a, 3).error().sentence(), overflow_of_column_2);
+}
+
+TEST(Golden, OfInfinitiesThatCancelTheMatrixIsNotSingular) {
+  // Column 2 becomes infinite in row 1, and infinity less infinity in row 2.
+  const std::vector<double> a{1, -1, -1, 0, 1, 1, 1.7e308, 1.7e308, 1.7e308};
+  const std::string sentence = golden::factor(a, 3).error().sentence();
+  EXPECT_TRUE(sentence.starts_with("the factors overflow: column 2 of U")) << sentence;
+  EXPECT_NE(sentence.find("(got nan)"), std::string::npos) << sentence;
 }
 
 TEST(RowMoves, AreWhatTheExchangesDo) {
@@ -201,11 +240,16 @@ TEST(Panels, MissAPivotInsteadOfDividingByIt) {
   const auto blas = some_blas();
   if (!blas) GTEST_SKIP() << "no BLAS library is here";
   Alone alone;
-  for (const auto& [value, sentence] :
-       {std::pair{0.0, "the matrix is singular: column 3 has no pivot (got 0); use another matrix"},
-        {nan, "column 3 of the matrix holds a NaN"}}) {
+  for (const auto& [column, value, sentence] :
+       {std::tuple{3, 0.0, "the matrix is singular: column 3 has no pivot (got 0); use another matrix"},
+        {3, nan,
+         "the factors overflow: column 3 of U grew beyond the largest double, 1.8e+308 (got nan); use fewer rows, "
+         "or a matrix whose entries grow less"},
+        {0, -infinity,
+         "the factors overflow: column 0 of U grew beyond the largest double, 1.8e+308 (got inf); use fewer "
+         "rows, or a matrix whose entries grow less"}}) {
     WholePanel panel(10, 5, whole(TestMatrix(MatrixKind::random, 10, 1), 5));
-    for (int i = 0; i < 10; ++i) panel.a[static_cast<std::size_t>(30 + i)] = value;
+    for (int i = 0; i < 10; ++i) panel.a[static_cast<std::size_t>(10 * column + i)] = value;
     const PanelPivots found = *factor_panel(panel.part(), *blas, alone);
     ASSERT_TRUE(found.missing);
     EXPECT_EQ(found.missing->error().sentence(), sentence);

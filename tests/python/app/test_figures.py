@@ -182,6 +182,16 @@ def test_the_page_explains_shares_above_the_bound_where_there_are_any() -> None:
     assert within == "" and above.startswith("Above 100 %")
 
 
+def test_a_kernel_without_known_traffic_shows_its_operations() -> None:
+    kernels = [
+        {"name": "update", "calls": 1, "seconds": 2.0, "bytes": 0.0, "flops": 50e9},
+        {"name": "copy", "calls": 1, "seconds": 2.0, "bytes": 10e9, "flops": 0.0},
+    ]
+    rows = figures.summary([result("fast", 4, kernels=kernels)], about())
+    (chart,) = [each for each in page.kernels(rows, RATES, APPLICATION) if each.name == "bound-0-chart"]
+    assert [bar.note for bar in chart.rows] == ["50 %, 25 GFLOPS", "50 %, 5 GB/s"]
+
+
 def test_a_page_without_rates_has_no_roofline() -> None:
     rows = figures.summary([result("golden", 4)], about(rates=None))
     assert set(data_of(page.render(found_of(rows, None), APPLICATION))) == {"convergence", "kernels"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -45,6 +46,10 @@ def test_all_parts(kumihimo):
     assert [row["threads"] for row in found["hpl"]["results"]] == ([] if found["hpl"]["missing"] else [1, 2])
     for row in found["hpl"]["results"]:
         assert row["passed"] and 0 < row["residual"] < 16 and row["gflops"]["samples"] == 3
+        assert row["long_enough"] == (row["seconds"]["median"] >= 0.1)
+        work = 2 / 3 * 300**3 + 1.5 * 300**2
+        assert row["gflops"]["median"] == pytest.approx(1e-9 * work / row["seconds"]["median"], rel=1e-6)
+    assert (found["hpl"]["rows"], found["hpl"]["block"]) == (300, None if found["hpl"]["missing"] else 96)
     hpcg = found["hpcg"]
     assert hpcg["validation"]["passed"] and hpcg["validation"]["same_bits"] and not hpcg["long_enough"]
     assert "official" not in hpcg and hpcg["bytes"] == _node.hpcg_bytes(16, 16, 16)
@@ -152,6 +157,63 @@ def test_a_part_that_fails_leaves_the_results_of_the_others(monkeypatch, capsys)
     with pytest.raises(Failed, match="wrong product"):
         bench_node.command(["stream", "dgemm"], threads="1", rounds=1, array="64KiB", as_json=True)
     assert set(json.loads(capsys.readouterr().out)) >= {"stream"}
+
+
+def hpl_of(*runs: measurements.HplRun, numbers: tuple[int, ...] = (2,)) -> dict:
+    asked = measurements.NodeMeasurement([1, 2], len(runs))
+    return measurements.measured_hpl(asked, 300, "", list(numbers), lambda threads, times: list(runs))
+
+
+PASSED = measurements.HplRun(10.0, 2.0, 0.01, True, 96)
+
+
+def test_a_block_is_no_larger_than_the_matrix():
+    assert hpl_of(replace(PASSED, block=512))["block"] == 300
+
+
+def test_hpl_shows_the_largest_residual(capsys):
+    found = hpl_of(PASSED, replace(PASSED, residual=0.5), replace(PASSED, residual=0.2))
+    assert found["results"][0]["residual"] == 0.5 and found["block"] == 96
+    bench_node.check_validity({"hpl": found})
+    bench_node.show_hpl({"hpl": found})
+    assert "N = 300, NB = 96" in (shown := capsys.readouterr().out) and "too short" not in shown
+
+
+@pytest.mark.parametrize("residual, shown", [(25.3, "25.3"), (None, "no number")])
+def test_a_rating_with_a_wrong_solution_is_an_error(capsys, residual, shown):
+    found = {"hpl": hpl_of(PASSED, replace(PASSED, residual=residual, passed=False))}
+    with pytest.raises(Failed, match=rf"the residual of HPL on 2 threads must be below 16 \(got {shown}\)"):
+        bench_node.check_validity(found)
+    bench_node.show_hpl(found)
+    assert "FAILED" in capsys.readouterr().out
+
+
+def test_a_failed_validation_of_hpcg_is_an_error():
+    with pytest.raises(Failed, match="the validation of HPCG failed"):
+        bench_node.check_validity({"hpcg": {"validation": {"passed": False}}})
+
+
+def test_short_runs_of_hpl_are_told(capsys):
+    found = hpl_of(replace(PASSED, seconds=0.05), numbers=(1, 2))
+    assert [row["long_enough"] for row in found["results"]] == [False, False]
+    bench_node.show_hpl({"hpl": found})
+    assert "runs of less than 100 ms are too short for a rating" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("figures", [{"gflops": None, "seconds": 0.0}, {"gflops": 0.0, "seconds": 1.0}])
+def test_a_run_of_hpl_without_a_rating_is_an_error(figures):
+    row = {"parameters": {"block": 96}, "residual": 0.1, "checked": {"right": True}, **figures}
+    with pytest.raises(Failed, match="took no time that the clock shows; give a larger --hpl-size"):
+        bench_node.hpl_run(row)
+
+
+def test_a_library_that_sets_no_threads_has_one_rating(monkeypatch):
+    for sets_threads, numbers in ((True, [1, 2]), (False, [2])):
+        library = SimpleNamespace(open=lambda path, sets=sets_threads: SimpleNamespace(sets_threads=sets))
+        monkeypatch.setattr(_node, "Gemm", library)
+        asked = measurements.NodeMeasurement([1, 2], 1)
+        found = measurements.hpl(asked, 300, "", lambda threads, times: [PASSED])()
+        assert [row["threads"] for row in found["results"]] == numbers
 
 
 def test_long_enough_needs_time_and_memory(monkeypatch):

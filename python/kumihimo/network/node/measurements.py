@@ -26,6 +26,8 @@ Do = Callable[[Callable[[], Value]], Value]  # runs native work so that it can b
 ORDERINGS = ("colours", "levels")  # tried in this order; what is tried last need not be made again
 LEAST_SETS = LEAST_SAMPLES
 LONG_SECONDS, LONG_SHARE = 1800, 0.25  # of an official run of HPCG: time, and share of the memory
+HPL_THRESHOLD = 16  # of the residual
+SHORT_SECONDS = 0.1  # of a run of HPL: in less, starting the threads counts, too
 
 
 @dataclass
@@ -139,18 +141,20 @@ def measured_dgemm(asked: NodeMeasurement, rows: int, gemm: _node.Gemm | None, m
 
 @dataclass(frozen=True)
 class HplRun:
-    """A factorisation by HPL's rules."""
+    """A factorisation and solution by HPL's rules. `residual`: None if it is no number. `block`: NB."""
 
     gflops: float
+    seconds: float
     residual: float | None
     passed: bool
+    block: int
 
 
 def hpl(asked: NodeMeasurement, rows: int, library: str, solve: Callable[[int, int], list[HplRun]]) -> Measurement:
     """`solve`: runs on so many threads, so many times. Without a BLAS library: why there is no HPL."""
-    missing = ""
+    gemm, missing = None, ""
     try:
-        _node.Gemm.open(library)
+        gemm = _node.Gemm.open(library)
     except Failed:
         raise
     except Exception as error:
@@ -158,25 +162,35 @@ def hpl(asked: NodeMeasurement, rows: int, library: str, solve: Callable[[int, i
             raise
         missing = str(error)
     check_memory(8 * rows * rows, "the matrix of HPL", "give a smaller --hpl-size")
-    return lambda: measured_hpl(asked, rows, missing, solve)
+    numbers = asked.threads if gemm and gemm.sets_threads else [max(asked.threads)]
+    return lambda: measured_hpl(asked, rows, missing, [] if missing else numbers, solve)
 
 
 def measured_hpl(
-    asked: NodeMeasurement, rows: int, missing: str, solve: Callable[[int, int], list[HplRun]]
+    asked: NodeMeasurement,
+    rows: int,
+    missing: str,
+    numbers: list[int],
+    solve: Callable[[int, int], list[HplRun]],
 ) -> JsonObject:
-    results = []
-    for threads in [] if missing else asked.threads:
+    results: list[JsonObject] = []
+    runs: list[HplRun] = []
+    for threads in numbers:
         asked.advance(f"hpl, {quantities.counted(threads, 'thread')}")
         runs = solve(threads, asked.rounds)
+        took = statistics([each.seconds for each in runs])
+        residuals = [each.residual for each in runs if each.residual is not None]
         results.append(
             {
                 "threads": threads,
                 "gflops": statistics([each.gflops for each in runs]),
-                "residual": runs[0].residual,
+                "seconds": took,
+                "long_enough": took["median"] >= SHORT_SECONDS,
+                "residual": max(residuals) if len(residuals) == len(runs) else None,
                 "passed": all(each.passed for each in runs),
             }
         )
-    return {"rows": rows, "missing": missing, "results": results}
+    return {"rows": rows, "block": min(rows, runs[0].block) if runs else None, "missing": missing, "results": results}
 
 
 # --- HPCG
