@@ -194,7 +194,7 @@ def kernels(rows: Sequence[JsonObject], rates: JsonObject | None, application: A
     return found
 
 
-def rate_of(kernel: dict) -> str:
+def rate_of(kernel: JsonObject) -> str:
     """Rate of memory traffic, or of operations for a kernel whose traffic is not known."""
     if kernel["bytes"] > 0:
         return rate_text(kernel["bytes_per_second"])
