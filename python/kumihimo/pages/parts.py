@@ -44,12 +44,12 @@ class PagePart:
 
 
 class DrawnPart(PagePart):
-    """A part that scripts draw. A page with several of a kind gives them names."""
+    """A part that scripts draw: `scripts`, then that of its kind. A page with several of a kind gives them names."""
 
-    @property
-    def scripts(self) -> Sequence[str]:
-        """Scripts that it needs before that of its kind."""
-        return ()
+    scripts: ClassVar[Sequence[str]] = ()
+
+    def needed_scripts(self) -> Sequence[str]:
+        return self.scripts
 
     def key(self) -> str:
         return getattr(self, "name", "") or self.kind
@@ -226,8 +226,7 @@ class ChartGroup(DrawnPart):
     legend: bool | Sequence[LineSeries] = False
     name: str = ""
 
-    @property
-    def scripts(self) -> list[str]:
+    def needed_scripts(self) -> list[str]:
         return ["charts", *(chart.kind for chart in self.charts)]
 
 

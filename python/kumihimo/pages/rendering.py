@@ -25,8 +25,9 @@ def page(title: str, parts: Sequence[PagePart], heading: str = "", about: str = 
     drawn = [part for part in within(parts) if isinstance(part, DrawnPart)]
     data = {part.key(): part for part in drawn}
     assert len(data) == len(drawn), "two parts of a page have one name"
-    wanted = dict.fromkeys(["base", *(name for part in drawn for name in (*part.scripts, part.kind))])
-    given = {name for part in drawn for name in part.scripts} | {"base"}  # a kind may be drawn by the script of another
+    wanted = dict.fromkeys(["base", *(name for part in drawn for name in (*part.needed_scripts(), part.kind))])
+    # A kind may be drawn by the script of another.
+    given = {"base", *(name for part in drawn for name in part.needed_scripts())}
     named = [(name, FOLDER / "scripts" / f"{name}.js") for name in wanted]
     files = [file for name, file in named if name in given or file.exists()]
     loader = jinja2.FileSystemLoader(FOLDER)
