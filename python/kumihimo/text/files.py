@@ -13,13 +13,10 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, Any
 
 from kumihimo.text import odd_bytes
 from kumihimo.text.errors import failed, wrong_value
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer  # the type checker has it
 
 LARGEST = 2**30  # bytes that are read of one file
 PIECE = 2**24  # of a file that may be larger
@@ -279,7 +276,7 @@ class _Written(io.FileIO):
         super().__init__(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
         self._begun = False
 
-    def readinto(self, buffer: Buffer, /) -> int | None:
+    def readinto(self, buffer: Any, /) -> int | None:
         size = super().readinto(buffer)
         if self._begun:
             return size

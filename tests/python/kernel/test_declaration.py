@@ -347,7 +347,7 @@ def test_a_program_loads_no_native_module_and_no_tuner(tmp_path):
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True)
     parts = ("choices", "declaration", "guards", "hints", "identity", "loops", "native", "prototypes", "variants")
     of_all = ("processes", "processes.child_output", "processes.children", "kernel")
-    of_all += ("text", "text.documents", "text.errors", "text.odd_bytes")
+    of_all += ("text", "text.documents", "text.errors", "text.json_types", "text.odd_bytes")
     loaded = sorted(["kumihimo", *(f"kumihimo.{name}" for name in (*of_all, *(f"kernel.{part}" for part in parts)))])
     assert done.stdout.splitlines() == ["6", " ".join(loaded)]
 
