@@ -139,6 +139,7 @@ json ThreadSampler::samples() const {
         {"state", std::string(1, now.state)},
         {"seconds", seconds(std::max<std::int64_t>(0, second_.at_ns - from_ns))},
         {"busy_seconds", seconds(now.busy_ns - (known ? before->second.busy_ns : 0))},
+        {"delayed_seconds", seconds(now.delayed_ns - (known ? before->second.delayed_ns : 0))},
         {"at_first", known ? json{{"processors", before->second.processors}, {"processor", before->second.processor}}
                            : json(nullptr)},
         {"instructions", json::object()}};

@@ -55,8 +55,10 @@ std::vector<ThreadState> thread_states() {
     if (thread.thread <= 0 || thread.thread == self) continue;
     const std::string path = fmt::format("/proc/self/task/{}/", thread.thread);
     if (!read_stat(kernel_text(path + "stat"), thread)) continue;
-    // The exact time, where the kernel keeps it.
-    if (const auto exact = std::atoll(kernel_text(path + "schedstat").c_str()); exact > 0) thread.busy_ns = exact;
+    // The exact times, where the kernel keeps them.
+    std::int64_t busy = 0, delayed = 0;
+    if (std::istringstream(kernel_text(path + "schedstat")) >> busy >> delayed && busy > 0)
+      thread.busy_ns = busy, thread.delayed_ns = delayed;
     thread.processors = processors_of_thread(thread.thread);
     thread.takes_signals = takes_signals(kernel_text(path + "status"));
     if (!thread.processors.empty()) found.push_back(std::move(thread));
