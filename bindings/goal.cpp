@@ -3,10 +3,10 @@
 #include "goal/binary.hpp"
 #include "goal/noise.hpp"
 #include "goal/programs.hpp"
-#include "goal/sends.hpp"
 #include "goal/text.hpp"
 #include "program/named_programs.hpp"
 #include "schedule/schedule.hpp"
+#include "sent_rows.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
@@ -16,7 +16,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <tuple>
 #include <vector>
 
 namespace nb = nanobind;
@@ -58,14 +57,9 @@ void bind_noise(nb::module_& m) {
       .def_rw("seed", &goal::NoiseModel::seed);
 }
 
-using SentRow = std::tuple<std::vector<std::int32_t>, std::vector<std::uint64_t>, std::vector<std::uint64_t>>;
 SentRow sent_by(const goal::Graphs& graphs, std::int32_t rank) {
   if (rank < 0 || rank >= graphs.ranks()) raise(wrong_value("the rank must be below the number of ranks", rank));
-  SentRow row;
-  auto& [to, bytes, messages] = row;
-  for (const goal::SentTo& each : goal::sends_of(graphs, rank))
-    to.push_back(each.rank), bytes.push_back(each.bytes), messages.push_back(each.messages);
-  return row;
+  return sent_row(goal::sends_of(graphs, rank));
 }
 
 } // namespace

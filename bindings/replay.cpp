@@ -3,9 +3,11 @@
 #include "goal/text.hpp"
 #include "replay/extrapolate.hpp"
 #include "replay/graphs.hpp"
+#include "replay/program_sends.hpp"
 #include "replay/recorded_ranks.hpp"
 #include "replay/recording.hpp"
 #include "replay/times.hpp"
+#include "sent_rows.hpp"
 #include "trace/rank_files.hpp"
 
 #include <fmt/format.h>
@@ -79,6 +81,14 @@ std::int64_t count_of(const Source& source, std::int64_t call) {
   return source.count_of(static_cast<std::uint32_t>(call));
 }
 
+std::vector<std::int32_t> members_of(const Source& source, std::int64_t call) {
+  check_below("a call", call, static_cast<std::int64_t>(source.calls().size()));
+  const std::uint32_t communicator = source.calls()[static_cast<std::size_t>(call)].communicator;
+  std::vector<std::int32_t> members;
+  for (std::int32_t r = 0; r < source.size_of(communicator); ++r) members.push_back(source.member(communicator, r));
+  return members;
+}
+
 void check_grid(const Grid& grid) {
   std::int64_t ranks = 1;
   for (const std::int32_t length : grid)
@@ -107,9 +117,7 @@ Site site(const ReplayProgram& program, std::int32_t rank, std::int64_t operatio
 
 using Chosen = std::optional<std::tuple<const Variant*, Parameters, double>>; // none: the call sends nothing
 
-ReplayProgram program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates,
-                      double speed, std::vector<double> region_speed, bool balanced,
-                      const std::optional<RankSpace>& space, std::optional<std::int64_t> windowed_from) {
+std::vector<Choice> choices_of(const std::vector<Chosen>& chosen) {
   std::vector<Choice> choices;
   for (const Chosen& each : chosen) {
     Choice choice;
@@ -117,6 +125,13 @@ ReplayProgram program(const Source& source, const std::vector<Chosen>& chosen, c
     if (each && choice.variant == nullptr) raise(wrong_value("a choice must have an algorithm", "None"));
     choices.push_back(choice);
   }
+  return choices;
+}
+
+ReplayProgram program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates,
+                      double speed, std::vector<double> region_speed, bool balanced,
+                      const std::optional<RankSpace>& space, std::optional<std::int64_t> windowed_from) {
+  const std::vector<Choice> choices = choices_of(chosen);
   ReplayOptions options{speed, std::move(region_speed), balanced, rates, space};
   options.windowed_from = windowed_from;
   return unwrap(unlocked([&] { return program_of(source, choices, options); }));
@@ -126,6 +141,18 @@ ReplayProgram program_of_goal(const goal::Graphs& graphs, double speed, bool bal
   ReplayOptions options;
   options.speed = speed, options.balanced = balanced;
   return unwrap(unlocked([&] { return program_of(graphs, options); }));
+}
+
+void make_sends(ProgramSends* self, const Source& source, const std::vector<Chosen>& chosen,
+                const std::optional<RankSpace>& space) {
+  std::vector<Choice> choices = choices_of(chosen);
+  if (choices.size() != source.calls().size()) raise(failed("there must be a choice for each collective"));
+  new (self) ProgramSends(source, std::move(choices), space);
+}
+
+SentRow sends_of(ProgramSends& sends, std::int32_t rank) {
+  check_below("a rank", rank, sends.ranks());
+  return sent_row(unwrap(unlocked([&] { return sends.of(rank); })));
 }
 
 using Row = std::tuple<std::int64_t, double, double, std::int32_t, std::int32_t>;
@@ -146,6 +173,7 @@ void bind_recording(nb::module_& m) {
   nb::class_<Source>(m, "Source", "A program of so many ranks.")
       .def_prop_ro("ranks", &Source::ranks)
       .def("count_of", &count_of, "call"_a, "How often one of `calls` is performed.")
+      .def("members", &members_of, "call"_a, "The ranks of the program that perform one of `calls`, in their order.")
       .def_prop_ro(
           "calls",
           [](const Source& source) {
@@ -253,6 +281,11 @@ NB_MODULE(_replay, m) {
             new (self) NetworkFactors{latency, cost, bandwidth};
           },
           "latency"_a = 1.0, "cost"_a = 1.0, "bandwidth"_a = 1.0);
+  nb::class_<ProgramSends>(m, "ProgramSends", "What each rank of a recording sends, with its collectives.")
+      .def("__init__", &make_sends, "source"_a, "chosen"_a, "space"_a = nb::none(), nb::keep_alive<1, 2>())
+      .def_prop_ro("ranks", &ProgramSends::ranks)
+      .def("sends", &sends_of, "rank"_a,
+           "Of all sends of a rank: receivers in ascending order, bytes and messages of each.");
   nb::class_<ReplayProgram>(m, "Program", "A recording as graphs of operations.")
       .def_prop_ro(
           "different",

@@ -16,6 +16,9 @@ class Source:
     def count_of(self, call: int) -> int:
         """How often one of `calls` is performed."""
 
+    def members(self, call: int) -> list[int]:
+        """The ranks of the program that perform one of `calls`, in their order."""
+
     @property
     def calls(self) -> list[tuple[str, int, int, bool, bool]]:
         """
@@ -139,6 +142,19 @@ class NetworkFactors:
     """Of latency of a hop, cost of a message, and bandwidth."""
 
     def __init__(self, latency: float = 1.0, cost: float = 1.0, bandwidth: float = 1.0) -> None: ...
+
+class ProgramSends:
+    """What each rank of a recording sends, with its collectives."""
+
+    def __init__(self, source: Source, chosen: Sequence[tuple[kumihimo._collectives.Variant, kumihimo._collectives.Parameters, float] | None], space: kumihimo._topology.RankSpace | None = None) -> None: ...
+
+    @property
+    def ranks(self) -> int: ...
+
+    def sends(self, rank: int) -> tuple[list[int], list[int], list[int]]:
+        """
+        Of all sends of a rank: receivers in ascending order, bytes and messages of each.
+        """
 
 class Program:
     """A recording as graphs of operations."""

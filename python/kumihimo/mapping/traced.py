@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Union
 
-from kumihimo import _collectives, _goal, _machine, _replay, _schedule, _topology, _traffic
+from kumihimo import _collectives, _goal, _machine, _placement, _replay, _schedule, _topology, _traffic
 from kumihimo.collectives.given import GivenOption
 from kumihimo.predict.replay import choices, otf2_calls, sources
-from kumihimo.predict.replay.choices import Call, Ground, Wished
-from kumihimo.predict.replay.trace import Trace
+from kumihimo.predict.replay.choices import Call, Ground, NodesOfRanks, Wished
+from kumihimo.predict.replay.library_calls import Performed
 from kumihimo.text.errors import BadInput, NotApplicable, wrong_value
 from kumihimo.text.quantities import counted, seconds_text
 
 SUFFIX = ".otf2"
+
+Sends = Union[_goal.Graphs, _replay.ProgramSends]
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,22 @@ def traffic_of(name: str, wisdom: Path | None, job: _machine.Job | None) -> Trac
     """
     trace = sources.trace_of(name, [] if wisdom is None else [GivenOption("wisdom", "--wisdom", wisdom)])
     left_out: set[str] = set()
-    graphs = trace.graphs or performed(trace, Wished.read([], wisdom), job, left_out).graphs
-    builder = _traffic.Builder(graphs.ranks)
-    for rank in range(graphs.ranks):
-        builder.add_row(rank, *graphs.sends(rank))
-    told = f"left out, since they go along the network in any placement: {', '.join(sorted(left_out))}"
-    notes = [*([told] if left_out else []), *gaps(trace)]
+    notes = gaps(trace)
+    sends: Sends
+    if trace.recording is None:
+        sends = trace.graphs
+    else:
+        of, wished, filled = trace.recording, Wished.read([], wisdom), filled_by(trace.recording, job)
+        ground = Ground(filled and filled.rank_space, job and job.machine, trace.mpi)
+        calls = calls_on(of, filled)
+        chosen = performed(calls, wished, ground, left_out)
+        sends = _replay.ProgramSends(of, chosen)
+        counts = [(call, of.count_of(i)) for i, (call, by) in enumerate(zip(calls, chosen)) if by is not None]
+        notes = [*wished.notes(counts, ground), *notes]
+    if left_out:
+        notes = [f"left out, since they go along the network in any placement: {', '.join(sorted(left_out))}", *notes]
     try:
-        return TracedTraffic(builder.build(), tuple(notes))
+        return TracedTraffic(builder_of(sends).build(), tuple(notes))
     except BadInput as error:
         if not left_out:
             raise BadInput(f"{name}: {error.problem}", error.advice) from None
@@ -53,22 +65,42 @@ def traffic_of(name: str, wisdom: Path | None, job: _machine.Job | None) -> Trac
         raise wrong_value(rule, f"only {', '.join(sorted(left_out))}", "any order of the ranks serves") from None
 
 
-def performed(trace: Trace, wished: Wished, job: _machine.Job | None, left_out: set[str]) -> _replay.Program:
+def builder_of(sends: Sends) -> _traffic.Builder:
+    """All that is sent, a rank at a time."""
+    builder = _traffic.Builder(sends.ranks)
+    for rank in range(sends.ranks):
+        builder.add_row(rank, *sends.sends(rank))
+    return builder
+
+
+def filled_by(recording: _replay.Recording, job: _machine.Job | None) -> _machine.Job | None:
+    """The job, if the ranks take all of its slots, in whatever order."""
+    return job if job is not None and job.slots.size == recording.ranks else None
+
+
+def calls_on(recording: _replay.Recording, job: _machine.Job | None) -> list[Call]:
+    """Its collectives. All ranks have the nodes of a job that they fill; of other communicators no nodes are known
+    before the ranks are placed."""
+    calls = [Call(*each) for each in recording.calls]
+    if job is None:
+        return calls
+    in_turn = _placement.Placement.in_order("block", job.slots, job.machine.shape)
+    on = NodesOfRanks.of(in_turn.node_of_rank, job.machine)
+    return [replace(call, on=on) if call.of_all else call for call in calls]
+
+
+def performed(calls: Sequence[Call], wished: Wished, ground: Ground, left_out: set[str]) -> list[Performed | None]:
     """`left_out` gets the names of the algorithms whose messages are left out."""
-    recording = trace.recording
-    assert recording is not None  # a GOAL file has graphs
-    space = job.rank_space if job is not None and job.rank_space.ranks == recording.ranks else None
-    ground = Ground(space, None if job is None else job.machine, trace.mpi)
     by_number = replace(ground, space=None)
-    chosen: list[tuple[_collectives.Variant, _collectives.Parameters, float] | None] = []
-    for call in [Call(*each) for each in recording.calls]:
+    chosen: list[Performed | None] = []
+    for call in calls:
         named = wished.of(call, ground)
-        if named is not None and follows_network(*named, call, space):
+        if named is not None and follows_network(*named, call, ground.space):
             left_out.add(f"{call.collective} by {named[0].name}")
             chosen.append(None)
         else:
             chosen.append((*choices.chosen_or_usual(wished, call, by_number), 0.0))
-    return _replay.program_of(recording, chosen, _goal.WorkRates())
+    return chosen
 
 
 def follows_network(

@@ -10,6 +10,8 @@ namespace kumihimo {
 namespace {
 
 constexpr std::string_view section = "library_collectives";
+constexpr std::string_view add_nodes = "older files have none: add to each row on how many nodes its ranks were, as in "
+                                       "nodes = 1 on a single machine, or measure again with kumihimo machine measure";
 
 class RowReader {
  public:
@@ -22,7 +24,7 @@ class RowReader {
     const auto is_it = [&](const CollectiveKind& kind) { return kind->name == found.collective; };
     if (!in_.error() && std::none_of(all_collectives.begin(), all_collectives.end(), is_it))
       fail("collective", "must name a collective", "write one of `kumihimo list`, such as \"allreduce\"");
-    found.ranks = count<std::int32_t>("ranks", 1), found.nodes = count<std::int32_t>("nodes", 1);
+    found.ranks = count<std::int32_t>("ranks", 1), found.nodes = count<std::int32_t>("nodes", 1, add_nodes);
     if (!in_.error() && found.nodes > found.ranks)
       fail("nodes", "must be at most ranks", "write how many nodes these ranks were on");
     found.bytes = count<std::int64_t>("bytes", 0);
@@ -44,12 +46,11 @@ class RowReader {
   }
 
   template <class Number>
-  Number count(std::string_view key, Number least) {
+  Number count(std::string_view key, Number least, std::string_view advice = "write a number, such as 8") {
     if (in_.error()) return least;
     const toml::node* node = row_.get(key);
     if (!node)
-      return in_.miss(TomlReader::line_of(row_), what(key), fmt::format("write {} = {}", key, key == "nodes" ? 1 : 8)),
-             least;
+      return in_.miss(TomlReader::line_of(row_), what(key), std::string(advice)), least;
     const auto found = node->is_integer() ? node->value<Number>() : std::nullopt;
     if (found && *found >= least) return *found;
     return fail(key, least > 0 ? "must be a whole number above 0" : "must be a whole number, 0 or more", "write 8"),

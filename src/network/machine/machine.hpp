@@ -57,8 +57,8 @@ struct NetworkNumbers {
   // each direction by itself.
   std::optional<Quantity<BytesPerSecond>> exchange_bandwidth;
   std::optional<Quantity<Bytes>> exchange_bytes;
-  // Of nodes that share the processors of one machine, which forward for all of them: what the links carry together. A
-  // byte counts once for each link that it crosses. None: no limit.
+  // Of nodes that share the processors of one machine, which send, forward and receive for all of them: what the links
+  // carry together if each byte crosses one. A byte of a message of h links counts (h + 1) / 2 times. None: no limit.
   std::optional<Quantity<BytesPerSecond>> total_bandwidth;
   // Links whose rate a token bucket limits: an idle one passes so many bytes at once, and is busy for their time behind
   // them. None: bytes pass as they come.

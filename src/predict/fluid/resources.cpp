@@ -16,6 +16,10 @@ namespace {
 // Bytes through the memory for each byte of the result.
 constexpr std::int32_t copy_traffic = 2, sum_traffic = 3;
 
+// The two ends of a message take shared processors as long as one link. On a testbed of 27 nodes they took 1.4 times
+// that: alltoall by routes of 2.1 links reached 1.4 times the bytes on links that neighbours did.
+constexpr std::int32_t as_much_as_links = 1;
+
 // Nodes that a node exchanges long messages with before the limit on exchanges is left out for others. An exchange of
 // long messages with more of them is one of many in flight, which other resources limit.
 constexpr std::int32_t most_partners = 64;
@@ -135,7 +139,7 @@ Result<NetworkPaths> NetworkPaths::make(const Job& job, std::int32_t ranks, cons
   }
   if (net.total_bandwidth) {
     n.all_links_ = static_cast<Resource>(n.capacity_.size());
-    n.capacity_.push_back(net.total_bandwidth->value.value);
+    n.capacity_.push_back(net.total_bandwidth->value.value * (1 + as_much_as_links));
   }
   if (n.limits_exchanges()) {
     n.first_pair_ = static_cast<Resource>(n.capacity_.size());
@@ -279,7 +283,7 @@ Path NetworkPaths::append_path(const Transfer& transfer, std::vector<Resource>& 
     if (!hop_latencies_.empty()) latency += hop_latencies_[static_cast<std::size_t>(topology.link_class(link))];
     if (topology.is_shared(link)) resources.push_back(r);
   }
-  if (limits_all_links()) resources.insert(resources.end(), route_.size(), all_links_);
+  if (limits_all_links()) resources.insert(resources.end(), route_.size() + as_much_as_links, all_links_);
   resources.push_back(first_sender_ + a);
   resources.push_back(first_receiver_ + b);
   if (limits_exchanges() && bytes > exchange_bytes_) append_exchange(std::min(a, b), std::max(a, b), resources);

@@ -7,7 +7,7 @@
 //   - with numbers of copies: the processor of each rank, which copies; and those of each node together, which copy and
 //     which sum up
 //   - of pairs of nodes, what they exchange (network.exchange_bandwidth)
-//   - all links together (network.total_bandwidth)
+//   - all links together, and the ends of messages (network.total_bandwidth)
 //   - the processors that all nodes share (software.processors), in seconds
 //   - of each rank, the engine that receives for it (software.lane_bandwidth)
 //   - on a single node, the links out of and into each group of a level

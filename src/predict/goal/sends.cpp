@@ -1,20 +1,18 @@
 #include "goal/sends.hpp"
 
-#include <map>
-
 namespace kumihimo::goal {
 
-std::vector<SentTo> sends_of(const Graphs& graphs, std::int32_t rank) {
-  std::map<std::int32_t, SentTo> sent;
-  for (const GraphOperation& each : graphs.of(rank).operations) {
-    if (each.kind != Kind::send) continue;
-    const std::int32_t to = graphs.peer(rank, each.peer);
-    SentTo& row = sent[to];
-    row.rank = to, row.bytes += each.size, ++row.messages;
-  }
+std::vector<SentTo> SendSums::rows() const {
   std::vector<SentTo> rows;
-  for (const auto& [to, row] : sent) rows.push_back(row);
+  for (const auto& [to, row] : sums_) rows.push_back(row);
   return rows;
+}
+
+std::vector<SentTo> sends_of(const Graphs& graphs, std::int32_t rank) {
+  SendSums sums;
+  for (const GraphOperation& each : graphs.of(rank).operations)
+    if (each.kind == Kind::send) sums.add(graphs.peer(rank, each.peer), each.size);
+  return sums.rows();
 }
 
 } // namespace kumihimo::goal

@@ -1,9 +1,10 @@
-// How much a rank of graphs sends to each other rank: what a placement of recorded programs is judged by.
+// How much a rank sends to each other rank: what a placement of recorded programs is judged by.
 #pragma once
 
 #include "goal/graph.hpp"
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace kumihimo::goal {
@@ -14,7 +15,20 @@ struct SentTo {
   bool operator==(const SentTo&) const = default;
 };
 
-// Of all sends of `rank`, in ascending order of receivers; itself may be among them.
+// Sums of a rank's sends by receiver.
+class SendSums {
+ public:
+  void add(std::int32_t to, std::uint64_t bytes, std::uint64_t messages = 1) {
+    SentTo& sum = sums_[to];
+    sum.rank = to, sum.bytes += bytes, sum.messages += messages;
+  }
+  std::vector<SentTo> rows() const; // in ascending order of receivers; the rank itself may be among them
+
+ private:
+  std::map<std::int32_t, SentTo> sums_;
+};
+
+// Of all sends of `rank`.
 std::vector<SentTo> sends_of(const Graphs& graphs, std::int32_t rank);
 
 } // namespace kumihimo::goal

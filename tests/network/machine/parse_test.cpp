@@ -300,8 +300,10 @@ TEST(ParseMachine, ReadsTimesOfTheLibrarysCollectives) {
         {"library_collectives.bytes", "0 or more"});
   wrong("collective = \"bcast\", ranks = 2, nodes = 1, bytes = 8, time = \"1 B\"", {"library_collectives.time"});
   wrong("collective = \"bcast\", ranks = 2, nodes = 1, bytes = 8", {"library_collectives.time is missing"});
+  wrong("collective = \"bcast\", ranks = 2, nodes = 1, time = \"1 us\"", {"library_collectives.bytes is missing", "write"});
   wrong("collective = \"bcast\", ranks = 2, nodes = 1, byte = 8", {"'byte'"});
-  wrong("collective = \"bcast\", ranks = 2, bytes = 8, time = \"1 us\"", {"library_collectives.nodes is missing"});
+  wrong("collective = \"bcast\", ranks = 2, bytes = 8, time = \"1 us\"", 
+        {"library_collectives.nodes is missing", "add to each row", "nodes = 1", "measure again"});
   wrong("collective = \"bcast\", ranks = 2, nodes = 3, bytes = 8, time = \"1 us\"", {"at most ranks", "got 3"});
   expect_error(with_collectives("7"), line, {"library_collectives.rows must be tables"});
 }

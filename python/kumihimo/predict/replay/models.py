@@ -49,7 +49,10 @@ class ReplayModel:
 
     @property
     def ground(self) -> Ground:
-        return Ground(self.setting.ranks, self.setting.machine) if self.job else Ground()
+        if self.job is None:
+            return Ground()
+        placement = self.setting.placement or self.in_order("block", self.job.slots.size)
+        return Ground(self.setting.ranks, self.setting.machine, node_of_rank=nodes_of(placement))
 
     @property
     def parameters(self) -> _loggp.Parameters | None:

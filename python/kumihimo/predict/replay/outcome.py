@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kumihimo.predict.replay import otf2_calls
 from kumihimo.predict.replay.models import ReplayModel
-from kumihimo.predict.replay.study import Change, Replay
+from kumihimo.predict.replay.study import Change, Replay, ReplayQuestion
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.text import quantities
 
@@ -58,8 +58,12 @@ def as_object(prediction: Replay, changes: Sequence[Change], name: str) -> dict:
         ],
         "changes": [vars(change) for change in changes],
         "left_out": trace.silent,
-        "warnings": [*of_recording(trace), *of_gaps(trace), *of_crowding(question.model)],
+        "warnings": [*of_recording(trace), *of_gaps(trace), *of_crowding(question.model), *of_wisdom(question)],
     }
+
+
+def of_wisdom(question: ReplayQuestion) -> list[str]:
+    return [f"{note[0].upper()}{note[1:]}." for note in question.notes()]
 
 
 def of_crowding(model: ReplayModel) -> list[str]:

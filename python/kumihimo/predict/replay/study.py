@@ -9,7 +9,7 @@ from kumihimo import _collectives, _replay
 from kumihimo.predict import prediction_errors
 from kumihimo.predict.prediction import Prediction
 from kumihimo.predict.prediction_errors import PredictedCase
-from kumihimo.predict.replay.choices import Call, Ground, Wished, alternatives, usual
+from kumihimo.predict.replay.choices import Call, Ground, Wished, alternatives, calls_of, usual, wished_or_none
 from kumihimo.predict.replay.library_calls import MeasuredLibraryCalls, Performed
 from kumihimo.predict.replay.models import ReplayModel
 from kumihimo.predict.replay.trace import Trace
@@ -51,10 +51,19 @@ class ReplayQuestion:
     def chosen(self) -> list[Performed]:
         """Algorithm and parameters of each call, and the time of each rank beyond it."""
         ground = self.ground
-        return [self._performed(call, ground) for call in self.calls()]
+        return [self._performed(call, ground) for call in self._calls_on(ground)]
+
+    def _calls_on(self, ground: Ground) -> list[Call]:
+        return [] if self.source is None else calls_of(self.source, ground)
+
+    def notes(self) -> list[str]:
+        """Calls for which the file of tune has no choice, or one that nobody can check."""
+        ground = self.ground
+        counts = [(call, self.source.count_of(number)) for number, call in enumerate(self._calls_on(ground))]
+        return self.wished.notes(counts, ground)
 
     def _performed(self, call: Call, ground: Ground) -> Performed:
-        asked = self.tried.get(call) or self.wished.of(call, ground)
+        asked = self.tried.get(call) or wished_or_none(self.wished, call, ground)
         own = usual(call, ground)
         performed = self.library.performed(call, own, ground) or (own, ground.parameters(call.bytes), 0.0)
         # Messages alone of another algorithm would always seem faster than a whole call of the library.

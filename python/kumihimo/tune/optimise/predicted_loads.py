@@ -8,15 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kumihimo import _goal, _machine, _mapping, _placement, _replay, _traffic
+from kumihimo import _machine, _mapping, _placement, _replay
+from kumihimo.mapping import traced
 from kumihimo.predict.replay import outcome, recorded_reading
-from kumihimo.predict.replay.choices import USUAL, Call, Ground, Wished, chosen_or_usual
+from kumihimo.predict.replay.choices import USUAL, Ground, Wished, calls_of, chosen_or_usual
 from kumihimo.predict.replay.trace import Trace
 from kumihimo.run.profile import trace_folder
 from kumihimo.testbed.testbeds import TestbedPlan
 from kumihimo.text.errors import KumihimoError, NotApplicable
-
-MOST_EVENTS = 2_000_000  # of a recording: their graphs take some 100 bytes each
 
 
 def begin(folder: Path) -> Path:
@@ -31,8 +30,6 @@ class RecordedLoads:
     def __init__(self, folder: Path, plan: TestbedPlan) -> None:
         self._machine = plan.described
         self._trace = recorded_reading.read(folder)
-        if self._trace.events > MOST_EVENTS:
-            raise NotApplicable(f"a recording of {self._trace.events} events is too long to predict the links' bytes")
         if gaps := outcome.of_gaps(self._trace):
             raise NotApplicable(gaps[0].removesuffix("."))
         places = {plan.wiring.name(node): node for node in range(plan.wiring.nodes)}
@@ -43,12 +40,9 @@ class RecordedLoads:
 
     def by(self, choices: Sequence[dict[str, Any]]) -> list[float]:
         """Bytes of each link, in the order of Machine.links. Calls without a choice are the MPI library's."""
-        space = self._job.rank_space_of(self._placement)
-        graphs = performed(self._trace, choices, Ground(space, self._machine, self._trace.mpi))
-        builder = _traffic.Builder(graphs.ranks)
-        for rank in range(graphs.ranks):
-            builder.add_row(rank, *graphs.sends(rank))
-        loads = _mapping.link_loads(builder.build(), self._job, self._placement)
+        space, nodes = self._job.rank_space_of(self._placement), self._placement.node_of_rank
+        sends = sends_of(self._trace, choices, Ground(space, self._machine, self._trace.mpi, nodes))
+        loads = _mapping.link_loads(traced.builder_of(sends).build(), self._job, self._placement)
         return [float(loads[row[0]]) for row in self._machine.links]
 
 
@@ -59,12 +53,11 @@ def nodes_of(hosts: Sequence[str], places: Mapping[str, int]) -> list[int]:
     return [places[host] for host in hosts]
 
 
-def performed(trace: Trace, choices: Sequence[dict[str, Any]], ground: Ground) -> _goal.Graphs:
+def sends_of(trace: Trace, choices: Sequence[dict[str, Any]], ground: Ground) -> _replay.ProgramSends:
     assert trace.recording is not None  # a GOAL file is no recording of `optimise`
     wished = Wished({}, [each for each in choices if each.get("collective") in USUAL])
-    calls = [Call(*each) for each in trace.recording.calls]
-    chosen = [(*chosen_or_usual(wished, call, ground), 0.0) for call in calls]
-    return _replay.program_of(trace.recording, chosen, _goal.WorkRates(), space=ground.space).graphs
+    chosen = [(*chosen_or_usual(wished, call, ground), 0.0) for call in calls_of(trace.recording, ground)]
+    return _replay.ProgramSends(trace.recording, chosen, ground.space)
 
 
 def both(folder: Path, plan: TestbedPlan, choices: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]] | str:

@@ -41,12 +41,17 @@ def job(shape: str = "2x2x2") -> _machine.Job:
     return request.network(None, shape, simulation.PartOfMachine(), None, None).job
 
 
-def wisdom(folder: Path, algorithm: str) -> Path:
+def wisdom(folder: Path, algorithm: str, **place: object) -> Path:
     path = folder / f"{algorithm}.json"
-    path.write_text(
-        json.dumps({"kumihimo_wisdom": 1, "choices": [{"collective": "allreduce", "algorithm": algorithm}]})
-    )
+    choice = {"collective": "allreduce", "algorithm": algorithm, **place}
+    path.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice]}))
     return path
+
+
+def left(calls: int) -> str:
+    """The note that all of so many calls are the library's."""
+    of = f"{calls} of {calls} collective call{'s' if calls > 1 else ''}"
+    return f"the wisdom leaves {of} to the MPI library: {calls} do not fit the algorithm of their choice"
 
 
 def flows(traffic: _traffic.Traffic) -> dict[tuple[int, int], tuple[int, int]]:
@@ -87,11 +92,21 @@ def test_algorithms_that_go_along_the_network_are_left_out(
     assert note == "left out, since they go along the network in any placement: allreduce by rotated_rings"
 
 
+def test_choices_are_for_the_nodes_that_the_ranks_will_have(traced: Callable, tmp_path: Path) -> None:
+    trace, by = str(traced(program())), wisdom(tmp_path, "recursive_doubling", nodes=8, shape="2x2x2")
+    found = sources.traffic_from(trace, wisdom=by, job=job("2x2x2"))
+    assert found.notes == () and flows(found.traffic) == expected("recursive_doubling")
+    other = sources.traffic_from(trace, wisdom=by, job=job("4x2"))
+    assert flows(other.traffic) == expected("rabenseifner")
+    (note,) = other.notes
+    assert note.endswith("3 have choices for other ranks, nodes or shapes")
+
+
 def test_calls_that_a_choice_does_not_fit_are_the_librarys(traced: Callable, tmp_path: Path) -> None:
     """swing needs axes of powers of two; `run` forwards such calls."""
     ranks = program(message=0)[:6]
     found = sources.traffic_from(str(traced(ranks)), wisdom=wisdom(tmp_path, "swing"), job=job("6"))
-    assert found.notes == ()
+    assert found.notes == (left(3),)
     assert found.traffic == sources.traffic_from(str(traced(ranks))).traffic
 
 
@@ -139,13 +154,14 @@ def halves() -> list[Rank]:
 @pytest.mark.parametrize("traced", ["own"], indirect=True)
 def test_calls_that_a_choice_does_not_fit_go_as_the_library_sends_them(traced: Callable, tmp_path: Path) -> None:
     """As in `run`: four of eight ranks have no torus, and seven ranks are no power of two."""
-    for ranks, algorithm, shape in (
-        (halves(), "rotated_rings", "2x2x2"),
-        ([Rank().allreduce(SIZE) for _ in range(7)], "bine", "7"),
+    for ranks, algorithm, shape, calls in (
+        (halves(), "rotated_rings", "2x2x2", 2),
+        ([Rank().allreduce(SIZE) for _ in range(7)], "bine", "7", 1),
     ):
         trace = str(traced(ranks))
         found = sources.traffic_from(trace, wisdom=wisdom(tmp_path, algorithm), job=job(shape))
-        assert found.notes == () and flows(found.traffic) == flows(sources.traffic_from(trace).traffic)
+        assert found.notes == (left(calls),)
+        assert flows(found.traffic) == flows(sources.traffic_from(trace).traffic)
 
 
 @pytest.mark.parametrize("traced", ["own"], indirect=True)
