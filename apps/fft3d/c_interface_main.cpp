@@ -83,7 +83,7 @@ Result<std::unique_ptr<kumihimo_fft>> create(const void* communicator, std::size
   if (!mpi::is_running()) return failed("a transform needs MPI, which is not running", {}, "call MPI_Init before");
   const mpi::Handle handle = TRY(handle_at(communicator, bytes, library));
   auto made = std::make_unique<kumihimo_fft>();
-  made->job = TRY(mpi_job::MpiJob::join(std::move(library), handle));
+  made->job = TRY(mpi_job::MpiJob::join(library, handle));
   made->processes = std::make_unique<application::JobProcesses>(*made->job);
   made->transform = TRY(UserTransform::make(request, *made->processes));
   return made;

@@ -32,7 +32,9 @@ class JobGroup final : public ProcessGroup {
         made->nodes_.place_of_rank.push_back(job.nodes().place_of_rank[static_cast<std::size_t>(rank)]);
     }
     made->nodes_.shape = job.nodes().shape;
-    if (made->ranks_ > 1) made->transport_ = TRY(mpi_transport::open_transport(job.library(), made->communicator_));
+    if (made->ranks_ > 1)
+      made->transport_ =
+          TRY(mpi_transport::open_transport(job.library(), made->communicator_, job.usual_transport(made->ranks_)));
     return made;
   }
   ~JobGroup() override {
@@ -60,7 +62,7 @@ class JobGroup final : public ProcessGroup {
 
 } // namespace
 
-Result<transport::Transport*> JobProcesses::transport() { return job_.transport({}); }
+Result<transport::Transport*> JobProcesses::transport() { return job_.transport(job_.usual_transport(job_.ranks())); }
 
 Result<std::unique_ptr<ProcessGroup>> JobProcesses::split(std::int32_t colour) {
   Result<std::unique_ptr<JobGroup>> made = JobGroup::make(job_, colour);

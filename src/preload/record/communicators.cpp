@@ -49,10 +49,11 @@ std::unique_ptr<RecordedCommunicator> Communicators::describe(Handle handle, boo
   }
   made->inter = inter != 0;
   made->of_session = !window && mpi_hooks::ProgramSessions::made_communicator(handle);
-  CommunicatorKind kind{{"unknown origin"}, made->size, 0, made->inter, 0, made->rank};
+  CommunicatorKind kind{{"unknown origin"}, made->size, 0, 0, made->inter, 0, made->rank};
   if (const auto it = origins_[window].find(handle); it != origins_[window].end()) kind.origin = it->second;
   kind.origin.window = window;
   kind.leader = world_rank(*made, 0);
+  kind.last = world_rank(*made, made->size - 1);
   if (kind.origin.parent > 0) { // a chain of communicators, each made from the one before by the same line, is one kind
     CommunicatorKind of_parent = kinds_[kind.origin.parent - 1];
     const std::uint32_t parents = std::exchange(of_parent.origin.parent, kind.origin.parent);

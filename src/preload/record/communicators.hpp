@@ -1,6 +1,7 @@
 // The communicators and windows of the program: the live ones by their handles, and kinds of all by the way they were
-// made. Communicators of the same size made by one line of the program from parents of one kind are one kind, so a
-// program that makes and frees thousands of them needs no more memory than for one.
+// made. Communicators of the same size, with the same first and last rank, made by one line of the program from parents
+// of one kind are one kind, so a program that makes and frees thousands of them needs no more memory than for one. The
+// last rank tells a row of a grid from a column.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -38,10 +39,11 @@ struct CommunicatorKind {
   Origin origin;
   int size = 0;   // ranks that a call on it reaches
   int leader = 0; // rank in the world of its rank 0
+  int last = 0;   // and of its last rank
   bool inter = false;
   std::int64_t made = 0; // of this rank
   int rank = -1;         // this rank's own, or -1 if it differs among them
-  auto identity() const { return std::tie(origin, size, leader, inter); }
+  auto identity() const { return std::tie(origin, size, leader, last, inter); }
 };
 
 // When a non-blocking collective was waited for: by one call, for so many requests at once. Any thread may complete it.
@@ -137,7 +139,7 @@ class Communicators {
   std::unordered_map<Handle, std::unique_ptr<RecordedCommunicator>> live_[2]; // windows are the second
   std::unordered_map<Handle, Origin> origins_[2];
   std::vector<CommunicatorKind> kinds_; // a kind's number is its place and one more
-  std::map<std::tuple<Origin, int, int, bool>, std::uint32_t> numbers_;
+  std::map<std::tuple<Origin, int, int, int, bool>, std::uint32_t> numbers_;
 };
 
 } // namespace kumihimo::record

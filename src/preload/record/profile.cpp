@@ -134,6 +134,7 @@ json kind_of(const CommunicatorKind& kind, Sites& sites) {
           {"site", sites.number(kind.origin.site, kind.origin.python)},
           {"size", kind.size},
           {"leader", kind.leader},
+          {"last", kind.last},
           {"rank", kind.rank < 0 ? json(nullptr) : json(kind.rank)},
           {"inter", kind.inter},
           {"made", kind.made}};

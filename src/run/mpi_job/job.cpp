@@ -6,6 +6,7 @@
 #include "mpi_transport/open_transport.hpp"
 #include "shared_memory/affinity.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -37,11 +38,17 @@ std::uint64_t machine_hash(const std::string& node) {
   return hash_of(started.empty() ? node : started);
 }
 
+// A function that the recorder offers to programs; it is in no other library.
+bool has_recorder() { return dlsym(RTLD_DEFAULT, "kumihimo_region_begin_at") != nullptr; }
+
 } // namespace
 
+MpiJob::MpiJob(const mpi::Library& library)
+    : library_(has_recorder() ? library.as_programs_call_it() : library), is_recorded_(has_recorder()) {}
+
 Result<std::unique_ptr<MpiJob>> MpiJob::start(const std::string& library_path) {
-  mpi::Library library = TRY(mpi::open_library(library_path));
-  std::unique_ptr<MpiJob> job(new MpiJob(std::move(library)));
+  const mpi::Library library = TRY(mpi::open_library(library_path));
+  std::unique_ptr<MpiJob> job(new MpiJob(library));
   const mpi::Functions& call = job->library_.call;
   int provided = 0;
   if (Status s = job->library_.check(
@@ -69,8 +76,8 @@ std::string MpiJob::shared_text(std::string text, std::int32_t from) const {
   return text;
 }
 
-Result<std::unique_ptr<MpiJob>> MpiJob::join(mpi::Library library, Handle communicator) {
-  std::unique_ptr<MpiJob> job(new MpiJob(std::move(library)));
+Result<std::unique_ptr<MpiJob>> MpiJob::join(const mpi::Library& library, Handle communicator) {
+  std::unique_ptr<MpiJob> job(new MpiJob(library));
   job->world_ = job->library_.constants.comm_world; // until it has its own
   job->world_ = TRY(mpi::make_private_communicator(job->library_, communicator));
   job->find_ranks();
@@ -123,6 +130,12 @@ LocalRank MpiJob::among_sharers() const {
     }
   }
   return local;
+}
+
+mpi_transport::TransportOptions MpiJob::usual_transport(std::int32_t ranks) const {
+  mpi_transport::TransportOptions options;
+  if (is_recorded_) options.node_of_rank = mpi_transport::nodes_of(ranks, 1);
+  return options;
 }
 
 Result<transport::Transport*> MpiJob::transport(const mpi_transport::TransportOptions& options) {

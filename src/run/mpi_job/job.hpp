@@ -23,12 +23,14 @@
 
 namespace kumihimo::mpi_job {
 
+// Where a recorder (`kumihimo record`) watches this process, a job calls MPI as programs do, and its transports send
+// all messages by MPI: no record has what goes through memory that ranks share.
 class MpiJob {
  public:
   // Opens the library and starts MPI.
   static Result<std::unique_ptr<MpiJob>> start(const std::string& library_path);
   // The ranks of a communicator of a program that has started MPI, on a communicator of their own. Collective over it.
-  static Result<std::unique_ptr<MpiJob>> join(mpi::Library library, mpi::Handle communicator);
+  static Result<std::unique_ptr<MpiJob>> join(const mpi::Library& library, mpi::Handle communicator);
   ~MpiJob(); // ends MPI if it started it; collective
 
   const mpi::Library& library() const { return library_; }
@@ -52,6 +54,8 @@ class MpiJob {
   // to processors of their own share them with nobody. Collective.
   LocalRank among_sharers() const;
 
+  // Of a transport over `ranks` ranks of this job, on their real nodes.
+  mpi_transport::TransportOptions usual_transport(std::int32_t ranks) const;
   // The transport for these options, made at its first use. Collective.
   Result<transport::Transport*> transport(const mpi_transport::TransportOptions& options);
   // The notes of the transports, each once.
@@ -81,13 +85,13 @@ class MpiJob {
   std::vector<double> sum(const std::vector<double>& mine) const;     // likewise
 
  private:
-  explicit MpiJob(mpi::Library library) : library_(std::move(library)) {}
+  explicit MpiJob(const mpi::Library& library);
   Nodes find_nodes() const; // collective
   std::vector<double> combined(const std::vector<double>& mine, Operation operation) const;
   void expect(int code, std::string_view what) const;                 // that the code of a collective call is success
   std::string shared_text(std::string text, std::int32_t from) const; // text of rank `from` on all ranks
   mpi::Library library_;
-  bool started_mpi_ = false;
+  bool is_recorded_ = false, started_mpi_ = false;
   void find_ranks(); // collective
   void find_place(); // collective
   std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;

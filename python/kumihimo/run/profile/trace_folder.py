@@ -82,7 +82,7 @@ class TraceJob:
             # One line (BLACS_GRIDMAP's) may make communicators of several ones: those of the parent's ranks are apart.
             parent = c.get("parent")
             of = keys[parent] if parent is not None and parent < len(keys) else None
-            key = (c["name"], site, c["size"], c["leader"], c["inter"], of)
+            key = (c["name"], site, c["size"], c["leader"], c.get("last"), c["inter"], of)
             keys.append(key)
             known = (own := c.get("rank")) is not None and not c["inter"]
             if known and self.members.setdefault(key, {}).setdefault(own, number) != number:

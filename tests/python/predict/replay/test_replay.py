@@ -202,6 +202,22 @@ def test_communicators_that_one_line_makes_of_two_others_are_apart(traced: Calla
     assert {(c["collective"], c["ranks"]) for c in found["collectives"]} == {("bcast", 2)}
 
 
+def test_rows_and_columns_that_one_line_makes_are_apart(traced: Callable, replay: Callable) -> None:
+    """A row and a column of a grid may have the same size and first rank; their last ones differ."""
+    ranks = [Rank() for _ in range(4)]
+    for number, rank in enumerate(ranks):
+        row, column = number // 2 * 2, number % 2
+        line = {"name": "MPI_Comm_split", "site": 0, "size": 2, "inter": False, "parent": 0}
+        rank.communicators = [
+            line | {"leader": row, "last": row + 1, "rank": column},
+            line | {"leader": column, "last": column + 2, "rank": number // 2},
+        ]
+        for on in (3, 4):
+            rank.call("MPI_Bcast", (Kind.collective, 8, 1, -1, 0), on=on)
+    found = replay(traced(ranks), *LETTERS, "--json")
+    assert [(c["collective"], c["ranks"], c["calls"]) for c in found["collectives"]] == [("bcast", 2, 8)]
+
+
 def test_a_root_in_an_unknown_order_is_some_rank(traced: Callable, replay: Callable) -> None:
     """A line that makes communicators of the same ranks in several orders leaves the order of none known."""
     ranks = [Rank() for _ in range(2)]
