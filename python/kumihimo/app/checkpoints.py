@@ -62,6 +62,8 @@ def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
             raise wrong_value(f"--checkpoint {name}= must have a value", f"'{word}'")
         if name not in WORDS:
             advice = did_you_mean(name, WORDS, "write for example --checkpoint every=100,folder=DIR")
+            if is_number(name):
+                advice = f"write every={name} for iterations, or every={name}s for seconds"
             raise wrong_value("--checkpoint takes every=, folder=, partner=, spare= and lose=", f"'{word}'", advice)
         if name in given:
             raise wrong_value("--checkpoint takes each word once", f"{name} again", "leave one of them out")
@@ -73,16 +75,19 @@ def parse(words: str | None, restart: Path | None) -> CheckpointRequest | None:
     if ("lose" in given or "spare" in given) and "partner" not in given:
         raise missing("a copy to bring the state back from", "add partner=N to --checkpoint")
     every = given.get("every", "")
-    is_number = re.fullmatch(r"[0-9]+", every) is not None
     return CheckpointRequest(
-        every=iterations_of(every, "every") if is_number else 0,
-        every_seconds=time_of(every) if every and not is_number else 0.0,
+        every=iterations_of(every, "every") if is_number(every) else 0,
+        every_seconds=time_of(every) if every and not is_number(every) else 0.0,
         folder=Path(given.get("folder", str(restart or FOLDER))),
         partner=iterations_of(given["partner"], "partner") if "partner" in given else 0,
         spares=spares_of(given["spare"]) if "spare" in given else 0,
         lost=lost_of(given["lose"]) if "lose" in given else None,
         restart=restart,
     )
+
+
+def is_number(text: str) -> bool:
+    return re.fullmatch(r"[0-9]+", text) is not None
 
 
 def iterations_of(text: str, name: str) -> int:

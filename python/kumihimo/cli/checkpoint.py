@@ -37,8 +37,10 @@ def command(
     work: argument("WORK", "Time of the program without faults: 24h, 30d; or a prediction's JSON file."),
     times: option("--times N", "How often the program does what the JSON file predicts [default: 1].", int) = None,
     nodes: option("--nodes N", "Number of nodes [default: those of the JSON file].", int) = None,
-    node_mtbf: options.duration("--node-mtbf TIME", "Mean time between failures of one node: 5y.") = None,
-    checkpoint: options.duration("--checkpoint TIME", "Time of one checkpoint: 90s.") = None,
+    node_mtbf: options.duration(
+        "--node-mtbf TIME", "Mean time between failures of one node: 5y.", needs_unit=True
+    ) = None,
+    checkpoint: options.duration("--checkpoint TIME", "Time of one checkpoint: 90s.", needs_unit=True) = None,
     checkpoint_bytes: option(
         "--checkpoint-bytes SIZE", "Checkpoint of a node: 16GiB, with --storage-bandwidth or --measured."
     ) = None,
@@ -47,7 +49,10 @@ def command(
     ) = None,
     measured: option("--measured FILE", "Costs that `bench checkpoint --output` measured.", Path) = None,
     restart: options.duration(
-        "--restart TIME", "Time of a restart [default: the measured load, or that of one checkpoint].", may_be_zero=True
+        "--restart TIME",
+        "Time of a restart [default: the measured load, or that of one checkpoint].",
+        may_be_zero=True,
+        needs_unit=True,
     ) = None,
     interval: option("--interval TIME|auto", "Work between two checkpoints: 30m, or the best (auto).") = AUTO,
     simulate: option("--simulate N", "Also run the program N times with failures drawn at random.", int) = None,
@@ -118,7 +123,7 @@ def question(work: str, times: Optional[int], nodes: Optional[int]) -> Checkpoin
     elif times is not None:
         raise wrong_value("--times needs the JSON file of a prediction", f"'{work}'", "leave it out")
     else:
-        seconds = parse_duration(work, "WORK")
+        seconds = parse_duration(work, "WORK", needs_unit=True)
     if nodes is None and predicted is not None:
         nodes = nodes_of(predicted)
     if nodes is None:
@@ -225,7 +230,7 @@ def measured_costs(path: Path, nodes: int, size: Optional[str]) -> MeasuredCosts
 def intervals_of(case: model.CheckpointCase, text: str) -> dict[str, float]:
     """Intervals by name; `asked` first."""
     best = model.best_for(case)
-    asked = best if text == AUTO else parse_duration(text, "--interval")
+    asked = best if text == AUTO else parse_duration(text, "--interval", needs_unit=True)
     if asked < TINIEST * case.work:
         raise wrong_value(f"--interval must be at least {TINIEST:g} of the work", f"'{text}'")
     if asked > case.work * (1 + TINIEST):

@@ -54,17 +54,21 @@ class Duration(click.ParamType):
 
     name = "time"
 
-    def __init__(self, may_be_zero: bool) -> None:
+    def __init__(self, may_be_zero: bool, needs_unit: bool) -> None:
         self.may_be_zero = may_be_zero
+        self.needs_unit = needs_unit
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        return parse_duration(str(value), max(param.opts, key=len), may_be_zero=self.may_be_zero)
+        name = max(param.opts, key=len)
+        return parse_duration(str(value), name, may_be_zero=self.may_be_zero, needs_unit=self.needs_unit)
 
 
-def duration(words: str, help_: str, *, may_be_zero: bool = False, group: Optional[str] = None) -> object:
+def duration(
+    words: str, help_: str, *, may_be_zero: bool = False, needs_unit: bool = False, group: Optional[str] = None
+) -> object:
     """An option whose value is a duration."""
     *names, metavar = words.split()
-    seconds = Duration(may_be_zero)
+    seconds = Duration(may_be_zero, needs_unit)
     return Annotated[
         Optional[float], typer.Option(*names, metavar=metavar, help=help_, click_type=seconds, rich_help_panel=group)
     ]

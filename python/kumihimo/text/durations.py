@@ -13,12 +13,16 @@ _LONG = {"y": 365.25 * 86400, "d": 86400, "h": 3600, "min": 60}
 _UNITS |= _LONG
 
 
-def parse_duration(text: str, name: str, *, may_be_zero: bool = False) -> float:
-    """Seconds. `name`: the option, for the error."""
+def parse_duration(text: str, name: str, *, may_be_zero: bool = False, needs_unit: bool = False) -> float:
+    """Seconds. `name`: the option, for the error. `needs_unit`: a number alone may be meant in hours, or as
+    iterations.
+    """
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text.strip())
     seconds = float(match[1]) * _UNITS[match[2]] if match and match[2] in _UNITS else -1.0
     if not 0 <= seconds < float("inf") or (seconds == 0 and not may_be_zero):
         raise wrong_value(f"{name} must be {FORMS}{', or 0' if may_be_zero else ''}", f"'{text}'")
+    if needs_unit and seconds > 0 and match and not match[2]:
+        raise wrong_value(f"{name} must have a unit", f"'{text}'", f"write {match[1]}s for seconds, or {match[1]}h")
     return seconds
 
 

@@ -17,12 +17,13 @@ namespace {
 
 constexpr std::int64_t no_place = -1;
 constexpr int is_through = 1, is_idle = 2; // at the end of a run, of each rank: it noticed no death, it had no place
+constexpr int most_without_death = 3;      // recoveries in a row
 
 class SparedRun {
  public:
   SparedRun(const mpi_job::MpiJob& launched, mpi::Library library, std::int32_t places)
-      : launched_(launched), library_(std::move(library)), living_(library_.constants.comm_world), places_(places),
-        place_(launched.rank() < places ? launched.rank() : no_place) {
+      : launched_(launched), library_(std::move(library)), living_(library_.constants.comm_world),
+        living_ranks_(launched.ranks()), places_(places), place_(launched.rank() < places ? launched.rank() : no_place) {
     kept_.generations.resize(2);
   }
 
@@ -49,30 +50,45 @@ class SparedRun {
   }
 
  private:
-  // Another error than a death ends the job: the other ranks do not know of it.
-  template <class T>
-  T expected(Result<T> made) const {
-    if (made) return std::move(*made);
-    if (mpi::look_for_losses() != 0) throw mpi::RankLost();
-    launched_.give_up(made.error());
-  }
-
   // After a call on the living ranks. A death may break it on some ranks only, and others may wait in it for those.
   // All ranks must go on with the same agreement, and so either all or none of them leave.
   void leave_unless_all(int code) {
+    if (code != 0 && !mpi::is_loss(code)) failed_with_ = code;
     if (code != 0) mpi::revoke_all();
-    if (!mpi::agree_of_living(living_, code == 0)) throw mpi::RankLost();
+    if (mpi::agree_of_living(living_, code == 0)) return;
+    is_broken_ = true;
+    throw mpi::RankLost();
+  }
+
+  // Communicators fail for another reason than a death, and would do so for ever. The ranks that know it speak first.
+  [[noreturn]] void end_job() const {
+    Error error = failed(fmt::format("the recovery failed {} times in a row although no rank died", most_without_death),
+                         failed_with_ ? library_.error_text(failed_with_) : "", "restart from files, or begin anew");
+    error.elsewhere = failed_with_ == 0;
+    launched_.give_up(error);
+  }
+
+  // Another error than a death ends the job: the other ranks do not know of it.
+  mpi::Handle those_that_live() const {
+    const Result<mpi::Handle> made = mpi::living_ranks_of(living_);
+    if (!made) launched_.give_up(made.error());
+    return *made;
   }
 
   // Those that live, and spare ones in the places of those that died.
   Status fill_places() {
-    living_ = expected(mpi::living_ranks_of(living_));
+    mpi::Handle before = std::exchange(living_, those_that_live());
+    const bool may_free = !std::exchange(is_broken_, false) && before != library_.constants.comm_world;
     int ranks = 0, rank = 0;
     library_.call.Comm_size(living_, &ranks);
     library_.call.Comm_rank(living_, &rank);
+    without_death_ = std::exchange(living_ranks_, ranks) == ranks ? without_death_ + 1 : 0;
+    if (without_death_ == most_without_death) end_job();
+    if (without_death_ == 0) failed_with_ = 0;
     std::vector<std::int64_t> place_of(static_cast<std::size_t>(ranks));
     const mpi::Handle type = library_.datatype(DataType::int64);
     leave_unless_all(library_.call.Allgather(&place_, 1, type, place_of.data(), 1, type, living_));
+    if (may_free) library_.call.Comm_free(&before); // no rank is in a call on it, and none was broken off
     if (std::ranges::all_of(place_of, [](std::int64_t place) { return place == no_place; }))
       return said_by_first(
           rank, failed(fmt::format("all {} ranks of the run have died, so no copy of their states is left", places_),
@@ -98,12 +114,11 @@ class SparedRun {
   Status run_once(const RunOnPlaces& run) {
     mpi::Handle own = 0;
     const bool is_spare = place_ == no_place;
-    const int code = library_.call.Comm_split(living_, is_spare, static_cast<int>(place_), &own);
-    leave_unless_all(code);
+    const int colour = is_spare ? library_.constants.undefined : 0;
+    leave_unless_all(library_.call.Comm_split(living_, colour, static_cast<int>(place_), &own));
     if (is_spare) return Nothing{};
     mpi::watch(own);
-    const std::unique_ptr<mpi_job::MpiJob> job = expected(mpi_job::MpiJob::join(library_, own));
-    mpi::watch(job->world());
+    const std::unique_ptr<mpi_job::MpiJob> job = mpi_job::MpiJob::join(library_, own);
     JobProcesses processes(*job);
     Status ended = run(*job, processes, kept_);
     ended = job->agree(ended); // an error of a broken message is none of the run
@@ -114,6 +129,10 @@ class SparedRun {
   const mpi_job::MpiJob& launched_;
   mpi::Library library_;
   mpi::Handle living_;
+  bool is_broken_ = false; // a call on living_ was broken off on some rank
+  int living_ranks_;
+  int without_death_ = 0; // recoveries in a row
+  int failed_with_ = 0;   // code of the last error of MPI on this rank that names no death
   std::int32_t places_;
   std::int64_t place_; // rank of the application, or no_place
   KeptCopies kept_;

@@ -48,6 +48,11 @@ std::string place_of(std::uintptr_t instruction) {
   return name.empty() ? "unknown" : name;
 }
 
+// Whether it was ready for all of the time between two looks. The kernel counts a delay only when it has ended.
+bool never_slept(const ThreadState& before, const ThreadState& now) {
+  return before.state == 'R' && now.state == 'R' && now.sleeps == before.sleeps;
+}
+
 json node_of(const NodeCores& node) {
   return {{"processors", node.allowed},
           {"cores", node.cores},
@@ -127,7 +132,10 @@ json ThreadSampler::samples() const {
   for (const auto& [id, now] : second_.threads) {
     const auto before = first_.threads.find(id);
     const bool known = before != first_.threads.end();
-    const std::int64_t from_ns = known ? first_.at_ns : std::max(first_.at_ns, now.begun_ns);
+    const ThreadState then = known ? before->second : ThreadState{.state = 'R'};
+    const std::int64_t between_ns =
+        std::max<std::int64_t>(0, second_.at_ns - (known ? first_.at_ns : std::max(first_.at_ns, now.begun_ns)));
+    const std::int64_t busy_ns = now.busy_ns - then.busy_ns;
     const std::string origin = object_at(origin_of(id));
     json thread{
         {"thread", id},
@@ -137,10 +145,11 @@ json ThreadSampler::samples() const {
         {"processors", now.processors},
         {"processor", now.processor},
         {"state", std::string(1, now.state)},
-        {"seconds", seconds(std::max<std::int64_t>(0, second_.at_ns - from_ns))},
-        {"busy_seconds", seconds(now.busy_ns - (known ? before->second.busy_ns : 0))},
-        {"at_first", known ? json{{"processors", before->second.processors}, {"processor", before->second.processor}}
-                           : json(nullptr)},
+        {"seconds", seconds(between_ns)},
+        {"busy_seconds", seconds(busy_ns)},
+        {"delayed_seconds",
+         seconds(never_slept(then, now) ? between_ns - std::min(between_ns, busy_ns) : now.delayed_ns - then.delayed_ns)},
+        {"at_first", known ? json{{"processors", then.processors}, {"processor", then.processor}} : json(nullptr)},
         {"instructions", json::object()}};
     if (const auto at = instructions_.find(id); at != instructions_.end())
       for (const std::uintptr_t instruction : at->second) {

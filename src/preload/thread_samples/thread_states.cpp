@@ -12,17 +12,21 @@
 
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 namespace kumihimo::thread_samples {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 
+// Of the line with this name in /proc/…/status; all bits without one.
+unsigned long long status_number(const std::string& status, std::string_view name, int base) {
+  const std::size_t at = status.find(fmt::format("\n{}:", name));
+  return at == std::string::npos ? ~0ULL : std::strtoull(status.c_str() + at + name.size() + 2, nullptr, base);
+}
+
 bool takes_signals(const std::string& status) {
-  const std::size_t at = status.find("\nSigBlk:");
-  if (at == std::string::npos) return false;
-  const unsigned long long blocked = std::strtoull(status.c_str() + at + 8, nullptr, 16);
-  return (blocked >> (SIGURG - 1) & 1) == 0;
+  return (status_number(status, "SigBlk", 16) >> (SIGURG - 1) & 1) == 0;
 }
 
 } // namespace
@@ -55,10 +59,14 @@ std::vector<ThreadState> thread_states() {
     if (thread.thread <= 0 || thread.thread == self) continue;
     const std::string path = fmt::format("/proc/self/task/{}/", thread.thread);
     if (!read_stat(kernel_text(path + "stat"), thread)) continue;
-    // The exact time, where the kernel keeps it.
-    if (const auto exact = std::atoll(kernel_text(path + "schedstat").c_str()); exact > 0) thread.busy_ns = exact;
+    // The exact times, where the kernel keeps them.
+    std::int64_t busy = 0, delayed = 0;
+    if (std::istringstream(kernel_text(path + "schedstat")) >> busy >> delayed && busy > 0)
+      thread.busy_ns = busy, thread.delayed_ns = delayed;
     thread.processors = processors_of_thread(thread.thread);
-    thread.takes_signals = takes_signals(kernel_text(path + "status"));
+    const std::string status = kernel_text(path + "status");
+    thread.takes_signals = takes_signals(status);
+    thread.sleeps = static_cast<std::int64_t>(status_number(status, "voluntary_ctxt_switches", 10));
     if (!thread.processors.empty()) found.push_back(std::move(thread));
   }
   closedir(folder);

@@ -15,6 +15,8 @@ struct ThreadState {
   char state = '?';           // R: running or ready to run; S: waiting; as in /proc
   int processor = -1;         // that it ran on last
   std::int64_t busy_ns = 0;   // that it has had of processors
+  std::int64_t delayed_ns = 0; // that it was ready and others had its processor, before it ran last
+  std::int64_t sleeps = 0;     // how often it has begun to wait
   std::int64_t begun_ns = 0;  // since the node was started; of a resolution of 10 ms
   std::string processors;     // where it may run, "0-3,8"
   bool takes_signals = false; // whether SIGURG is not blocked

@@ -2,7 +2,6 @@
 
 #include "base/hash.hpp"
 #include "mpi/lost_ranks.hpp"
-#include "mpi/program_communicator.hpp"
 #include "mpi_transport/open_transport.hpp"
 #include "shared_memory/affinity.hpp"
 
@@ -69,10 +68,9 @@ std::string MpiJob::shared_text(std::string text, std::int32_t from) const {
   return text;
 }
 
-Result<std::unique_ptr<MpiJob>> MpiJob::join(mpi::Library library, Handle communicator) {
+std::unique_ptr<MpiJob> MpiJob::join(mpi::Library library, Handle communicator) {
   std::unique_ptr<MpiJob> job(new MpiJob(std::move(library)));
-  job->world_ = job->library_.constants.comm_world; // until it has its own
-  job->world_ = TRY(mpi::make_private_communicator(job->library_, communicator));
+  job->world_ = communicator;
   job->find_ranks();
   return job;
 }

@@ -27,8 +27,8 @@ class MpiJob {
  public:
   // Opens the library and starts MPI.
   static Result<std::unique_ptr<MpiJob>> start(const std::string& library_path);
-  // The ranks of a communicator of a program that has started MPI, on a communicator of their own. Collective over it.
-  static Result<std::unique_ptr<MpiJob>> join(mpi::Library library, mpi::Handle communicator);
+  // The ranks of a communicator, which the job then owns, of a program that has started MPI. Collective over it.
+  static std::unique_ptr<MpiJob> join(mpi::Library library, mpi::Handle communicator);
   ~MpiJob(); // ends MPI if it started it; collective
 
   const mpi::Library& library() const { return library_; }

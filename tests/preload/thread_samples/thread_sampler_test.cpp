@@ -141,6 +141,24 @@ TEST(InstructionSamples, AreOfThreadsThatShareAProcessorToo) {
 #endif
 }
 
+TEST(ThreadSampler, TellsHowLongAThreadThatWasReadyHadNoProcessor) {
+  std::optional<OneProcessor> shared(std::in_place);
+  const Threads some, others;
+  shared.reset(); // for the sampler
+  std::promise<void> taken;
+  ThreadSampler sampler({.after = 300ms, .tells_node = false, .then = [&] { taken.set_value(); }});
+  ASSERT_EQ(taken.get_future().wait_for(60s), std::future_status::ready);
+  sampler.finish();
+  const json samples = sampler.samples();
+  const json one = thread_in(samples, some.busy_id), other = thread_in(samples, others.busy_id);
+  for (const json& each : {one, other}) {
+    const double ready = each["busy_seconds"].get<double>() + each["delayed_seconds"].get<double>();
+    EXPECT_GT(ready, 0.5 * each["seconds"].get<double>());
+    EXPECT_GT(each["delayed_seconds"], 0.05);
+  }
+  EXPECT_LT(thread_in(samples, some.idle_id)["delayed_seconds"], 0.05);
+}
+
 TEST(InstructionSamples, EndWithTheProgram) {
   std::optional<OneProcessor> shared(std::in_place);
   const Threads some, others;

@@ -1,7 +1,8 @@
 /* An MPI library whose PMPI_Allgather or PMPI_Comm_split tells one rank of a death and the others of none: ULFM allows
  * a collective call to end so. Linked to the real library, which has everything else. Of the environment: BREAK, the
  * call: the first one after the first MPIX_Comm_shrink, in which BREAK_SECOND dies and of which rank 0 is told.
- * BREAK_FIRST dies in its MPI_Allreduce of this ordinal: FIRST_SUM. */
+ * BREAK_FIRST dies in its MPI_Allreduce of this ordinal: FIRST_SUM. Without BREAK_SECOND no second rank dies, and every
+ * call fails on rank 0 with another error. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ int MPIX_Comm_shrink(MPI_Comm from, MPI_Comm* made) {
 static int broken(const char* call, int code) {
   const char* asked = getenv("BREAK");
   if (!asked || strcmp(asked, call) || state != RECOVERING) return code;
+  if (!getenv("BREAK_SECOND")) return is_rank("0") ? MPI_ERR_NO_MEM : code;
   state = BROKEN;
   if (is_rank(getenv("BREAK_SECOND"))) raise(SIGKILL);
   return is_rank("0") ? TOLD : code;

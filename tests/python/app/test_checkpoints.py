@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -182,80 +184,91 @@ def go_on(kumihimo, tmp_path: Path, words: tuple[str, ...], saves: str, fault: s
 
 
 FAULTS = (*(f"killed:{n}" for n in (0, 1, 200, 1200)), "unsynced:0", "unnamed:0", "unsynced:1")
-LATER = (*(f"unsynced:{n}" for n in (2, 3, 5)), *(f"unnamed:{n}" for n in (1, 2, 3)))
 FEW = ("killed:200", "unnamed:0", "unsynced:1")  # in the first save: of its bytes, before and after its rename
+IN_THE_SECOND = ("unnamed:1", "unsynced:3")  # before and after its rename
 
 
-def check_kills(kumihimo, tmp_path: Path, bad_storage: Path, words: tuple, faults: tuple) -> list[int]:
+def check_kills(
+    kumihimo, tmp_path: Path, bad_storage: Path, words: tuple, faults: Iterable[str], interval: int = 8
+) -> Iterator[int]:
     """Each fault kills a run, which then goes on to its end. From which iteration it could, fault by fault."""
     expected = answer_of(found_of(kumihimo("app", *words)))
-    saves, reached = "every=8,folder=state", []
+    saves = f"every={interval},folder=state"
     for fault in faults:
         shutil.rmtree(tmp_path / "state", ignore_errors=True)
         (tmp_path / "state").mkdir()
         ended = killed(kumihimo, tmp_path, bad_storage, fault, *words, "--checkpoint", saves)
         assert ended.code != 0 and "Traceback" not in ended.err, (fault, ended.err)
-        reached.append(go_on(kumihimo, tmp_path, words, saves, fault, expected))
-    return reached
+        yield go_on(kumihimo, tmp_path, words, saves, fault, expected)
+
+
+LU_AHEAD = (*LU, "--variant", "rows", "--set", "lookahead=2", *ON_ONE)
+TRANSFORMS = (*FFT, "--set", "transforms=30", "--variant", "fused", *ON_ONE)
+# With iterations between two saves.
+KILLED = {
+    "himeno": ((*HIMENO, "--variant", "simd", *ON_ONE), 8),
+    "poisson3d": ((*CASES["poisson3d BR-1"], *ON_ONE), 8),
+    "fem-cube": ((*CASES["fem-cube"], *ON_ONE), 5),
+    "fdtd2d": ((*CASES["fdtd2d simd"], *ON_ONE), 8),
+    "hartree-fock": ((*CASES["hartree-fock"], *ON_ONE), 2),
+    "lu": (LU_AHEAD, 8),
+    "fft3d": (TRANSFORMS, 8),
+}
 
 
 def test_a_kill_loses_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
     """The first fault is before any byte, the last two are in later saves."""
     words = (*HIMENO, "--variant", "simd", *ON_ONE)
     faults = ("killed:0", "unsynced:0", *FEW, "unsynced:3", "unnamed:3")
-    assert check_kills(kumihimo, tmp_path, bad_storage, words, faults) == [-1, -1, -1, -1, 8, 16, 24]
+    assert [*check_kills(kumihimo, tmp_path, bad_storage, words, faults)] == [-1, -1, -1, -1, 8, 16, 24]
+
+
+@pytest.mark.parametrize("name", ["fem-cube", "fdtd2d", "hartree-fock"])
+def test_a_kill_in_the_second_save_loses_one_interval_at_most(
+    kumihimo, tmp_path: Path, bad_storage: Path, name: str
+) -> None:
+    words, interval = KILLED[name]
+    reached = check_kills(kumihimo, tmp_path, bad_storage, words, IN_THE_SECOND, interval)
+    assert [*reached] == [interval, 2 * interval]
 
 
 @pytest.mark.long
-def test_a_kill_in_any_call_of_a_save_loses_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
-    """The first save has two fsyncs and a rename: before them nothing is whole, afterwards iteration 8 is."""
-    words = (*HIMENO, "--variant", "simd", *ON_ONE)
-    reached = check_kills(kumihimo, tmp_path, bad_storage, words, (*FAULTS, *LATER))
-    assert reached == [-1, -1, -1, -1, -1, -1, 8, *(8, 16, 24), *(8, 16, 24)]
+@pytest.mark.parametrize("name", KILLED)
+def test_a_kill_at_each_call_of_two_saves_loses_one_interval_at_most(
+    kumihimo, tmp_path: Path, bad_storage: Path, name: str
+) -> None:
+    """At each call that opens, writes, syncs or renames, until the second state is whole."""
+    words, interval = KILLED[name]
+    reached: list[int] = []
+    for from_ in check_kills(
+        kumihimo, tmp_path, bad_storage, words, (f"call:{n}" for n in itertools.count()), interval
+    ):
+        reached.append(from_)
+        if from_ >= 2 * interval:
+            break
+    assert reached == sorted(reached) and set(reached) == {-1, interval, 2 * interval}
+    assert reached.count(-1) > 4 and reached.count(interval) > 4, "at least open, write, fsync, rename and fsync"
 
 
 @pytest.mark.parametrize("variant", ["rows", "tournament", "golden"])
 def test_lu_goes_on_from_a_step(kumihimo, tmp_path: Path, bad_storage: Path, variant: str) -> None:
     """25 steps, of the golden copy 200: killed before and after the rename of the third state."""
     words = (*(LU[:3] if variant == "golden" else LU), "--variant", variant, *ON_ONE)
-    assert check_kills(kumihimo, tmp_path, bad_storage, words, ("unnamed:2", "unsynced:5")) == [16, 24]
-
-
-LU_AHEAD = (*LU, "--variant", "rows", "--set", "lookahead=2", *ON_ONE)
-TRANSFORMS = (*FFT, "--set", "transforms=30", "--variant", "fused", *ON_ONE)
+    reached = check_kills(kumihimo, tmp_path, bad_storage, words, ("unnamed:2", "unsynced:5"))
+    assert [*reached] == [16, 24]
 
 
 @pytest.mark.parametrize("words", [LU_AHEAD, TRANSFORMS], ids=["lu", "fft3d"])
 def test_a_kill_of_another_application_loses_one_interval_at_most(
     kumihimo, tmp_path: Path, bad_storage: Path, words: tuple[str, ...]
 ) -> None:
-    assert check_kills(kumihimo, tmp_path, bad_storage, words, FEW) == [-1, -1, 8]
-
-
-@pytest.mark.long
-def test_a_kill_of_lu_in_any_call_of_a_save_loses_one_interval_at_most(
-    kumihimo, tmp_path: Path, bad_storage: Path
-) -> None:
-    words = LU_AHEAD
-    reached = check_kills(kumihimo, tmp_path, bad_storage, words, FAULTS)
-    assert reached == [-1, -1, -1, -1, -1, -1, 8]
-
-
-@pytest.mark.long
-def test_a_kill_of_fft3d_in_any_call_of_a_save_loses_one_interval_at_most(
-    kumihimo, tmp_path: Path, bad_storage: Path
-) -> None:
-    """The kill after 1,200 bytes is in the second save, as a state is a number."""
-    words = TRANSFORMS
-    reached = check_kills(kumihimo, tmp_path, bad_storage, words, FAULTS)
-    assert reached == [-1, -1, -1, 8, -1, -1, 8]
+    assert [*check_kills(kumihimo, tmp_path, bad_storage, words, FEW)] == [-1, -1, 8]
 
 
 @pytest.mark.mpi
 def test_ranks_of_lu_go_on_and_a_lost_one_comes_back(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
     words = (*LU, "--variant", "rows", "--set", "grid=1x2", "--ranks", "2", *ON_ONE)
-    reached = check_kills(kumihimo, tmp_path, bad_storage, words, ("unnamed:1", "unsynced:3"))
-    assert set(reached) <= {8, 16}
+    assert {*check_kills(kumihimo, tmp_path, bad_storage, words, IN_THE_SECOND)} <= {8, 16}
     whole = found_of(kumihimo("app", *words))
     lost = found_of(kumihimo("app", *words, "--checkpoint", "partner=5,lose=1@12"))
     assert lost["checkpoints"]["partner"]["repeated_iterations"] == 2
@@ -278,17 +291,16 @@ def test_the_rating_of_lu_is_that_of_the_steps_of_the_launch(kumihimo) -> None:
 @pytest.mark.long
 def test_a_kill_after_any_byte_loses_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
     words = (*HIMENO, "--variant", "simd", *ON_ONE)
-    reached = check_kills(kumihimo, tmp_path, bad_storage, words, tuple(f"killed:{n}" for n in range(0, 16_700, 977)))
-    assert {-1, 8, 16} <= set(reached)
+    reached = check_kills(kumihimo, tmp_path, bad_storage, words, (f"killed:{n}" for n in range(0, 16_700, 977)))
+    assert {-1, 8, 16} <= {*reached}
 
 
 @pytest.mark.mpi
 @pytest.mark.long
 def test_kills_of_ranks_lose_one_interval_at_most(kumihimo, tmp_path: Path, bad_storage: Path) -> None:
-    """The ranks die at moments of their own: some have renamed what others have not. The last two faults are in the
-    second save: before its rename, and after it."""
+    """The ranks die at moments of their own: some have renamed what others have not."""
     words = (*POISSON, "--variant", "BR-1", "--ranks", "2", *ON_ONE)
-    reached = check_kills(kumihimo, tmp_path, bad_storage, words, (*FAULTS, "unnamed:1", "unsynced:3"))
+    reached = [*check_kills(kumihimo, tmp_path, bad_storage, words, (*FAULTS, *IN_THE_SECOND))]
     assert set(reached[:-2]) <= {-1, 8} and set(reached[-2:]) <= {8, 16}
 
 
@@ -362,6 +374,7 @@ def test_each_mistake_is_one_sentence(kumihimo, tmp_path: Path) -> None:
     ("words", "sentence"),
     [
         ("evry=5", "--checkpoint takes every=, folder=, partner=, spare= and lose="),
+        ("100", "(got '100'); write every=100 for iterations, or every=100s for seconds"),
         ("every=0", "--checkpoint every= must be a number of iterations from 1 on"),
         ("every=5,every=6", "--checkpoint takes each word once (got every again)"),
         ("every=5,lose=1@3", "a copy to bring the state back from is missing"),

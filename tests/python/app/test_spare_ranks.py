@@ -154,21 +154,38 @@ def long_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CASES, "himeno", (sweeps, every))
 
 
-@needs_open_mpi_5
-@pytest.mark.parametrize("call", ["allgather", "split"])
-def test_a_death_during_the_recovery_that_only_one_rank_is_told_of(
-    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After the death of a rank a spare one dies, in a collective call that fails on rank 0 and on no other."""
+@pytest.fixture
+def broken_library(tmp_path: Path) -> Path:
     library = tmp_path / "libmpi-broken.so"
     words = ["-shared", "-fPIC", f"-I{PREFIX}/include", BROKEN_CALL, "-o", library, f"-L{PREFIX}/lib", "-lmpi"]
     subprocess.run(["gcc", *map(str, words), f"-Wl,-rpath,{PREFIX}/lib"], check=True)
-    whole = run("himeno", tmp_path, 5, 2, {}, library=library)
+    return library
+
+
+@needs_open_mpi_5
+@pytest.mark.parametrize("call", ["allgather", "split"])
+def test_a_death_during_the_recovery_that_only_one_rank_is_told_of(
+    call: str, tmp_path: Path, broken_library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the death of a rank a spare one dies, in a collective call that fails on rank 0 and on no other."""
+    whole = run("himeno", tmp_path, 5, 2, {}, library=broken_library)
     for name, value in {"BREAK": call, "BREAK_FIRST": 1, "BREAK_SECOND": RANKS + 1}.items():
         monkeypatch.setenv(name, str(value))
-    result = run("himeno", tmp_path, 5, 2, {}, library=library)
+    result = run("himeno", tmp_path, 5, 2, {}, library=broken_library)
     assert bits_of(result) == bits_of(whole)
     assert result["checkpoints"]["partner"]["deaths"] == 1
+
+
+@needs_open_mpi_5
+@pytest.mark.parametrize("call", ["allgather", "split"])
+def test_a_recovery_that_fails_though_nobody_dies_is_not_repeated_for_ever(
+    call: str, tmp_path: Path, broken_library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"BREAK": call, "BREAK_FIRST": 1}.items():
+        monkeypatch.setenv(name, str(value))
+    why = "the recovery failed 3 times in a row although no rank died: MPI_ERR_NO_MEM.*; restart from files"
+    with pytest.raises(Failed, match=why):
+        run("himeno", tmp_path, 5, 2, {}, library=broken_library)
 
 
 @needs_open_mpi_5

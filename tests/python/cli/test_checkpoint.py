@@ -110,6 +110,11 @@ def test_the_page_in_a_browser(kumihimo, browser, tmp_path, width, dark):
     ("words", "sentence"),
     [
         (("checkpoint", "24x", *K[2:]), "WORK must be a time such as"),
+        (("checkpoint", "24", *K[2:]), "WORK must have a unit (got '24'); write 24s for seconds, or 24h"),
+        ((*K[:6], "--checkpoint", "100"), "--checkpoint must have a unit (got '100'); write 100s for seconds"),
+        ((*K[:4], "--node-mtbf", "5", *K[6:]), "--node-mtbf must have a unit (got '5')"),
+        ((*K, "--restart", "1.5"), "--restart must have a unit (got '1.5')"),
+        ((*K, "--interval", "30"), "--interval must have a unit (got '30')"),
         (("checkpoint", "24h"), "the number of nodes is missing; add --nodes 1024"),
         (("checkpoint", "24h", "--nodes", "0"), "--nodes must be from 1 to"),
         (K[:4], "the cost of a checkpoint is missing"),

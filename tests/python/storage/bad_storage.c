@@ -5,6 +5,7 @@
 //   sync:0                fsync gives EIO
 //   rename:0              rename gives EIO
 //   unnamed:N unsynced:N  SIGKILL before a rename, or fsync, after N of them
+//   call:N                SIGKILL before the call after N of those that change a file or its name
 //   read-only:0           nothing can be opened for writing, made, renamed or removed: EROFS
 //   unreadable:N          a read after N bytes gives EIO
 //   no-direct:0           an open with O_DIRECT gives EINVAL
@@ -24,7 +25,7 @@
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-static long written, have_read, renamed, synced;
+static long written, have_read, renamed, synced, called;
 static char kind[64], folder[PATH_MAX]; // as at the start: the program may change its environment in another thread
 
 __attribute__((constructor)) static void look(void) {
@@ -60,6 +61,14 @@ static int is_open_below(int file) {
   return path[0] == '/' && is_below(path); // others are pipes
 }
 
+static void count_call(const char* path) {
+  if (is("call") && is_below(path) && called++ == limit()) raise(SIGKILL);
+}
+
+static void count_call_on(int file) {
+  if (is("call") && is_open_below(file) && called++ == limit()) raise(SIGKILL);
+}
+
 // How many of the bytes are still written; -1: the limit was reached before, and errno says so.
 static ssize_t allowed(int file, size_t bytes) {
   const int error = is("full") ? ENOSPC : is("quota") ? EDQUOT : is("io") ? EIO : 0;
@@ -76,6 +85,7 @@ static void killed(int file) {
 }
 
 ssize_t write(int file, const void* data, size_t bytes) {
+  count_call_on(file);
   const ssize_t now = allowed(file, bytes);
   const ssize_t done = now < 0 ? now : NEXT(write)(file, data, (size_t)now);
   if (done >= 0) killed(file);
@@ -83,6 +93,7 @@ ssize_t write(int file, const void* data, size_t bytes) {
 }
 
 ssize_t pwrite(int file, const void* data, size_t bytes, off_t at) {
+  count_call_on(file);
   const ssize_t now = allowed(file, bytes);
   const ssize_t done = now < 0 ? now : NEXT(pwrite)(file, data, (size_t)now, at);
   if (done >= 0) killed(file);
@@ -103,6 +114,7 @@ ssize_t writev(int file, const struct iovec* parts, int count) {
 }
 
 size_t fwrite(const void* data, size_t size, size_t count, FILE* file) {
+  count_call_on(fileno(file));
   const ssize_t now = allowed(fileno(file), size * count);
   const size_t done = now < 0 ? 0 : NEXT(fwrite)(data, 1, (size_t)now, file);
   if (now >= 0) fflush(file), killed(fileno(file));
@@ -144,6 +156,7 @@ static int is_for_writing(int flags) { return (flags & O_ACCMODE) != O_RDONLY ||
     va_start(more, flags);                                                                                             \
     const mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, mode_t) : 0;                                    \
     va_end(more);                                                                                                      \
+    if (is_for_writing(flags)) count_call(path);                                                                       \
     if (is_for_writing(flags) && is_refused(path)) return -1;                                                          \
     if (is_direct_refused(path, flags)) return -1;                                                                     \
     return NEXT(name)(path, flags, mode);                                                                              \
@@ -176,16 +189,24 @@ int mkdir(const char* path, mode_t mode) {
   if (stat(path, &there) == 0) return errno = EEXIST, -1; // as a file system that is read-only says
   return is_refused(path) ? -1 : NEXT(mkdir)(path, mode);
 }
-int unlink(const char* path) { return is_refused(path) ? -1 : NEXT(unlink)(path); }
+int unlink(const char* path) {
+  count_call(path);
+  return is_refused(path) ? -1 : NEXT(unlink)(path);
+}
 
 int rename(const char* from, const char* to) {
+  count_call(to);
   if (is_below(to) && is("unnamed") && renamed++ == limit()) raise(SIGKILL);
   if (is_below(to) && is("rename")) return errno = EIO, -1;
   return is_refused(to) ? -1 : NEXT(rename)(from, to);
 }
 
 int fsync(int file) {
+  count_call_on(file);
   if (is("unsynced") && is_open_below(file) && synced++ == limit()) raise(SIGKILL);
   return is("sync") && is_open_below(file) ? (errno = EIO, -1) : NEXT(fsync)(file);
 }
-int fdatasync(int file) { return is("sync") && is_open_below(file) ? (errno = EIO, -1) : NEXT(fdatasync)(file); }
+int fdatasync(int file) {
+  count_call_on(file);
+  return is("sync") && is_open_below(file) ? (errno = EIO, -1) : NEXT(fdatasync)(file);
+}

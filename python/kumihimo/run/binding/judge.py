@@ -95,8 +95,8 @@ def needing_cores(ranks: Iterable[SampledRank]) -> list[PlacedThread]:
 def needs_core(thread: SampledThread, rank: SampledRank) -> bool:
     if thread.runtime == runtimes.RANK:  # a main thread may wait for threads of its own that compute
         works = any(computes(other) for other in rank.threads if other.runtime != runtimes.RANK)
-        return thread.busy >= BUSY or not works
-    return computes(thread) or (thread.runtime == runtimes.MPI and thread.busy >= BUSY_HELPER)
+        return thread.demand >= BUSY or not works
+    return computes(thread) or (thread.runtime == runtimes.MPI and thread.demand >= BUSY_HELPER)
 
 
 def is_helper(thread: SampledThread) -> bool:
@@ -121,7 +121,7 @@ def computes(thread: SampledThread) -> bool:
         return False
     helper = thread.runtime == runtimes.OTHER
     works = thread.runtime in (runtimes.OPENMP, runtimes.TBB, runtimes.BLAS)
-    return thread.busy >= BUSY_HELPER if helper else works and thread.busy >= BUSY
+    return thread.demand >= BUSY_HELPER if helper else works and thread.demand >= BUSY
 
 
 def seats_of(node: SampledNode, threads: int) -> list[Processors]:

@@ -17,7 +17,8 @@ Processors = frozenset[int]
 @dataclass(frozen=True)
 class SampledThread:
     """`library`: that started it. `at_first`: where it might run at the first look. `busy`: the share of a processor
-    that it had between the looks. `spins_in`: where it waits without leaving its processor."""
+    that it had between the looks. `delayed`: the share of the time in which it was ready and others had its processor.
+    `spins_in`: where it waits without leaving its processor."""
 
     thread: int
     runtime: str
@@ -29,6 +30,12 @@ class SampledThread:
     spins_in: str | None = None
     name: str = ""
     seconds: float = 0.0
+    delayed: float = 0.0
+
+    @property
+    def demand(self) -> float:
+        """The share of a processor that it would have had alone on it, however busy the machine is."""
+        return min(1.0, self.busy / (1 - self.delayed)) if self.delayed < 1 else 1.0
 
 
 @dataclass(frozen=True)
@@ -151,7 +158,7 @@ def thread_of(row: Mapping) -> SampledThread:
     library = row["started_by"] or ""
     now = processors_in(row["processors"])
     first = processors_in(row["at_first"]["processors"]) if row["at_first"] else now
-    busy = min(1.0, row["busy_seconds"] / row["seconds"]) if row["seconds"] > 0 else 0.0
+    busy, delayed = (share_of_time(row, name) for name in ("busy_seconds", "delayed_seconds"))
     return SampledThread(
         row["thread"],
         runtimes.RANK if row["main"] else runtimes.runtime_of(library),
@@ -159,8 +166,14 @@ def thread_of(row: Mapping) -> SampledThread:
         now,
         first,
         row["processor"],
-        max(0.0, busy),
+        busy,
         runtimes.spins_in(row["instructions"]),
         row["name"],
         row["seconds"],
+        min(delayed, 1 - busy),
     )
+
+
+def share_of_time(row: Mapping, name: str) -> float:
+    seconds = row.get(name, 0.0)  # profiles of earlier versions have no delays
+    return max(0.0, min(1.0, seconds / row["seconds"])) if row["seconds"] > 0 else 0.0

@@ -181,6 +181,14 @@ class TestPlantedFaults:
         assert "spin" in fault.text and "(libmpich)" in fault.text
         assert mended(job.node, ranks) == []
 
+    def test_progress_threads_on_a_machine_that_others_load(self) -> None:
+        """They get little time, and are ready for most of it."""
+        on = node(2)
+        for delayed, kinds in ((0.95, [judge.PROGRESS]), (0.0, [])):
+            helper = replace(thread(runtimes.MPI, on.cores[0], busy=0.02), delayed=delayed)
+            ranks = [rank(0, on, on.cores[0], 0, helper), rank(1, on, on.cores[1])]
+            assert [fault.kind for fault in faults(on, ranks)] == kinds
+
     @given(jobs(spare=1), st.data())
     def test_a_thread_of_the_program_that_polls_mpi(self, job: Job, data) -> None:
         """It gets a core; one that computes is no progress thread."""

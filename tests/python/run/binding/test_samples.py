@@ -65,6 +65,13 @@ def test_shares_of_time_are_shares() -> None:
     assert [each.busy for each in found] == [0.0, 1.0]
 
 
+def test_the_time_that_others_had_is_no_time_of_idleness() -> None:
+    alone, loaded = (samples.thread_of(row(1, busy_seconds=0.1, delayed_seconds=delay)) for delay in (0.0, 1.8))
+    assert (alone.demand, loaded.busy, loaded.demand) == (0.05, 0.05, pytest.approx(0.5))
+    never = samples.thread_of(row(1, busy_seconds=0.0, delayed_seconds=2.0))
+    assert (never.busy, never.demand) == (0.0, 1.0)
+
+
 def test_ranks_without_looks_and_nodes_without_a_first_rank() -> None:
     earlier = {"rank": 0, "host": "a"}
     found = samples.of_lines([earlier, line(1, row(9, main=True, processors="4-5"), host="b")])
