@@ -40,11 +40,18 @@ from kumihimo.tune.journal import FAULTS, Journal
 from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.optimise import advice, page, predicted_loads
 from kumihimo.tune.optimise.program_runs import JudgedRun, OptimisedProgram, check_repeats, difference, run, state_of
-from kumihimo.tune.optimise.turns import FAR, FAR_PAIRS, LOOKS, Choices, Search, Turns, in_order
+from kumihimo.tune.optimise.turns import (
+    FAR_PAIRS,
+    LOOKS,
+    TUNING_SHARE,
+    Choices,
+    Search,
+    Turns,
+    in_order,
+    tuning_time,
+)
 from kumihimo.tune.targets import UNEQUAL
 
-TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs
-LEAST_SHARE = 0.2  # of the budget, for tuning: with less left beside enough pairs of runs, it takes time of theirs
 LEAST_TUNING = 10.0  # seconds
 TOO_SHORT = "the budget was too short to tune all that the program calls; give a larger --budget"
 PATIENCE = 2.0  # seconds without standard input
@@ -267,14 +274,11 @@ class OptimiseWork:
             self.check_budget()
         from kumihimo.cli import tune  # takes as long to import as all else
 
-        few = self.clock.left - FAR_PAIRS * self.pair_seconds
-        enough = self.clock.left - LOOKS[0] * self.pair_seconds
-        may_be_far = self.profile.share(plan.savable_seconds) > 2 * (1 - FAR)  # then few pairs show the gain
-        seconds = enough if enough >= LEAST_SHARE * self.clock.seconds and not may_be_far else few
-        seconds = max(1.0, min(TUNING_SHARE * self.clock.seconds, seconds))
-        asked = tune.TuneCommand(list(tune.COLLECTIVES), [], BudgetClock(seconds), runs_follow=True)
+        savable = self.profile.share(plan.savable_seconds)
+        time_of_tuning = tuning_time(self.clock.seconds, self.clock.left, self.pair_seconds, savable)
+        asked = tune.TuneCommand(list(tune.COLLECTIVES), [], BudgetClock(time_of_tuning.seconds), runs_follow=True)
         asked.known = [] if self.fresh else self.earlier_choices()
-        asked.beyond = (few if few > seconds else self.clock.left) - seconds  # for one size; runs are to follow
+        asked.beyond = time_of_tuning.beyond
         path = self.program.logs / "profile.jsonl"
         places = launch_lines.places(launch_lines.read(self.program.command))
         found = tune.of_program(asked, path, None, self.library, self.program.logs / "wisdom.json", places)

@@ -21,11 +21,32 @@ FIRST_LOOK, LATER_LOOK, OF_A_PART = 0.016, 0.005, 0.002
 # takes less than FAR of the time of each run without, and the gap between both kinds is wider than either kind. Equal
 # runs show that in 0.3 % of cases, and in 1.6 % if they have two speeds that differ by a factor of 2.
 FAR, FAR_PAIRS = 0.75, 3
+TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs
+LEAST_SHARE = 0.2  # of the budget, for tuning: with less left beside enough pairs of runs, it takes time of theirs
 NARROW = 0.005  # width of the interval at which more runs say nothing new
 
 Choices = tuple[int, ...]  # by their numbers
 # The program's time (or figure) with these choices and without, in the pair of this number.
 RunPair = Callable[[Choices, int], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class TuningTime:
+    """`beyond`: what one size may take besides, since runs are to follow. Both in seconds."""
+
+    seconds: float
+    beyond: float
+
+
+def tuning_time(budget: float, left: float, pair_seconds: float, savable_share: float) -> TuningTime:
+    """Of the `left` part of a budget, in seconds, before pairs of whole runs. Where other algorithms may save more than
+    twice what FAR asks for, FAR_PAIRS are likely to show the gain, so tuning leaves no time for more.
+    """
+    few, enough = (left - pairs * pair_seconds for pairs in (FAR_PAIRS, LOOKS[0]))
+    may_be_far = savable_share > 2 * (1 - FAR)
+    wanted = enough if enough >= LEAST_SHARE * budget and not may_be_far else few
+    seconds = max(1.0, min(TUNING_SHARE * budget, wanted))
+    return TuningTime(seconds, (few if few > seconds else left) - seconds)
 
 
 @dataclass

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from kumihimo.text.errors import OutOfTime
-from kumihimo.tune.optimise.turns import FAR_PAIRS, LOOKS, Search, Turns, in_order
+from kumihimo.tune.optimise.turns import FAR_PAIRS, LOOKS, Search, Turns, in_order, tuning_time
 
 
 class Runs:
@@ -142,3 +142,19 @@ def test_runs_that_differ_by_more_than_the_gain_are_not_repeated(spread, gain, m
 def test_one_slow_run_does_not_end_the_comparison():
     search = Search(lambda choices, number: (1.5 if number == 2 else 0.94 + 0.02 * (number % 3), 1.0), 0.06)
     assert search.kept((0, 1)).choices == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("left", "pair", "savable", "seconds", "beyond"),
+    [
+        (400, 10, 0.1, 160, 210),  # as much as tuning may take; the time of 3 pairs stays
+        (400, 50, 0.1, 100, 150),  # what 6 pairs leave
+        (400, 50, 0.9, 160, 90),  # so much may be saved that 3 pairs show it
+        (400, 50, 0.5, 100, 150),
+        (400, 60, 0.1, 160, 60),  # 6 pairs would leave a tenth of the budget
+        (400, 133, 0.9, 1, 399),  # no pair is likely to fit
+    ],
+)
+def test_the_time_of_tuning_leaves_enough_for_pairs(left, pair, savable, seconds, beyond) -> None:
+    found = tuning_time(400, left, pair, savable)
+    assert (found.seconds, found.beyond) == pytest.approx((seconds, beyond))
