@@ -39,8 +39,8 @@ class TuningTime:
 
 
 def tuning_time(budget: float, left: float, pair_seconds: float, savable_share: float) -> TuningTime:
-    """Of the `left` part of a budget, in seconds, before pairs of whole runs. Where other algorithms may save more than
-    twice what FAR asks for, FAR_PAIRS are likely to show the gain, so tuning leaves no time for more.
+    """Time for tuning out of what is left of a budget, before pairs of whole runs; all in seconds. Where other choices
+    may save more than twice what FAR asks for, FAR_PAIRS are likely to show it, so tuning leaves no time for more.
     """
     few, enough = (left - pairs * pair_seconds for pairs in (FAR_PAIRS, LOOKS[0]))
     may_be_far = savable_share > 2 * (1 - FAR)
